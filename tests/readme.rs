@@ -138,6 +138,7 @@ fn every_link_leads_somewhere() {
         "docs/restate.md",
         "docs/scaling.md",
         "docs/guide/README.md",
+        "docs/guide/audit.md",
         "docs/guide/resources.md",
         "docs/guide/testing.md",
         "docs/guide/streaming.md",

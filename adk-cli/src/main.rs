@@ -1,12 +1,15 @@
-//! The program `adk`: creates projects, and shows, answers and cancels the runs of a store.
+//! The program `adk`: creates and audits projects, and shows, answers and cancels the runs of a
+//! store.
 //!
 //! Exit codes: 0 success, 1 failure, 2 wrong usage, 3 not found.
 
+mod audit;
 mod client;
 mod events;
 mod mcp;
 mod new;
 mod output;
+mod project;
 mod prune;
 mod runs;
 mod sessions;
@@ -33,6 +36,8 @@ struct Cli {
 enum Command {
     /// Create a project that runs at once, without an API key
     New(new::New),
+    /// Show how text of strangers and private data flow through the workflows of this project
+    Audit(audit::Audit),
     /// List runs, newest first
     Runs(runs::Runs),
     /// Show the status, usage, waits, steps and session state of a run
@@ -63,6 +68,10 @@ enum Command {
 async fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::New(new) => new.run(),
+        Command::Audit(audit) => match audit.run() {
+            Ok(code) => return ExitCode::from(code),
+            Err(error) => Err(error),
+        },
         Command::Runs(runs) => runs.run().await,
         Command::Show(run) => run.show().await,
         Command::Events(events) => events.run().await,

@@ -27,7 +27,7 @@ pub struct New {
 
 impl New {
     pub fn run(self) -> Result<()> {
-        let adk = self.dependency()?;
+        let source = self.source()?;
         create_package(&self.name)?;
         let folder = Path::new(&self.name);
         let manifest = fs::read_to_string(folder.join("Cargo.toml"))?;
@@ -35,10 +35,11 @@ impl New {
             "[dependencies]\n\
              # Features: `genai` for the models of all providers, `sqlite` and `postgres` for runs \
              that survive the process.\n\
-             adk-workflow = {adk}\n\
+             adk-workflow = {{ {source} }}\n\
              tokio = {{ version = \"1\", features = [\"macros\", \"rt\"] }}\n\
              \n\
              [dev-dependencies]\n\
+             adk-workflow = {{ {source}, features = [\"testing\"] }}\n\
              trybuild = \"1\"\n"
         );
         let manifest = manifest.replacen("[dependencies]\n", &dependencies, 1);
@@ -67,10 +68,10 @@ impl New {
         Ok(())
     }
 
-    /// Returns the dependency on adk-workflow as TOML.
-    fn dependency(&self) -> Result<String> {
+    /// Returns the version or the path of adk-workflow, as an entry of a table in TOML.
+    fn source(&self) -> Result<String> {
         let Some(path) = &self.path else {
-            return Ok(format!("\"{}\"", env!("CARGO_PKG_VERSION")));
+            return Ok(format!("version = \"{}\"", env!("CARGO_PKG_VERSION")));
         };
         let checkout = path
             .canonicalize()
@@ -82,10 +83,7 @@ impl New {
                 .with_help("pass the folder that contains `adk-core`")
         })?;
         // Every JSON string is also valid in TOML.
-        Ok(format!(
-            "{{ path = {} }}",
-            serde_json::to_string(&checkout)?
-        ))
+        Ok(format!("path = {}", serde_json::to_string(&checkout)?))
     }
 }
 
@@ -111,11 +109,11 @@ fn resolve(project: &Path) -> Result<()> {
 }
 
 /// Returns the Cargo that started this program, or the one in the search path.
-fn cargo() -> Command {
+pub fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")))
 }
 
-fn cargo_missing(error: io::Error) -> Error {
+pub fn cargo_missing(error: io::Error) -> Error {
     Error::other(format!("cannot start `cargo`: {error}")).with_help("install Rust, or set `CARGO`")
 }
 

@@ -56,7 +56,7 @@ async fn main() -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use adk::testing::ScriptedModel;
+    use adk::testing::{ScriptedModel, commands};
 
     #[tokio::test]
     async fn the_writer_reads_the_criticism() -> Result<()> {
@@ -80,5 +80,11 @@ mod tests {
                 .contains("Mind this: Too short.")
         );
         Ok(())
+    }
+
+    /// Lets commands such as `cargo adk audit` use the workflows of this crate.
+    #[tokio::test]
+    async fn adk_commands() -> Result<()> {
+        commands().workflow(Writing::default()).run().await
     }
 }

@@ -15,6 +15,7 @@ mod names;
 pub(crate) mod tool_file;
 pub(crate) mod tools;
 
+pub use crate::audit::{Audit, AuditCleaner, AuditSink, AuditSource, Unseen};
 pub use crate::bounds::Bounds;
 pub use crate::lints::Lint;
 pub use crate::table::Check;

@@ -14,6 +14,8 @@ mod macros;
 #[macro_use]
 pub mod __private;
 #[cfg(feature = "workflow")]
+mod audit;
+#[cfg(feature = "workflow")]
 mod bounds;
 #[cfg(feature = "workflow")]
 pub mod check;

@@ -45,6 +45,10 @@ async fn programs_without_a_server_run_to_their_end() {
             "May this be sent? (rehearsed answer of writer)\nsent: (rehearsed answer of writer)\n",
         ),
         ("action_selector", "order 7 is sent again\n"),
+        (
+            "audit",
+            "  not seen   the bodies of 1 function and 3 tools\n  refused    nothing\n",
+        ),
         ("structured_review", "line 2: what 2\n  write: instead 2\n"),
         (
             "traced",

@@ -5,6 +5,7 @@
 
 pub mod attempts;
 pub mod attributes;
+mod audit;
 pub mod awaits;
 pub mod belongs;
 pub mod bounds;

@@ -299,6 +299,10 @@ macro_rules! block {
                 &self.0
             }
 
+            fn spec(&self) -> Spec<'_> {
+                *self.spec()
+            }
+
             fn is_closed(&self) -> bool {
                 false
             }

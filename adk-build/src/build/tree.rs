@@ -312,6 +312,10 @@ impl Workflow for Tree {
         }
     }
 
+    fn spec(&self) -> Spec<'_> {
+        *self.spec()
+    }
+
     fn is_closed(&self) -> bool {
         false
     }

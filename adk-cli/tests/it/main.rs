@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by a panic")]
 
+mod audit;
 #[path = "../../../adk-postgres/tests/support/mod.rs"]
 mod database;
 mod mcp;

@@ -8,6 +8,7 @@ use crate::runtime::agent::Handover;
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, Prepare};
 use crate::runtime::workflow::{self, Form, Keys, StepTable, Values, Workflow};
+use crate::spec::Spec;
 use crate::{Agent, AgentMeta, BoxFuture, Content, DynAgent, Event, Flow, Result};
 
 /// An agent that a macro generated. rustc names this trait in its error for `x.run(cx)` if `x` is
@@ -57,6 +58,14 @@ impl<T: GeneratedAgent + GeneratedWorkflow> Workflow for T {
 
     fn as_agent(&self) -> &dyn DynAgent {
         self
+    }
+
+    fn spec(&self) -> Spec<'_> {
+        match self.behavior() {
+            Behavior::Workflow(workflow) => *workflow.spec(),
+            // A workflow with errors does not compile.
+            Behavior::Agent(_) | Behavior::Function(..) => Spec::new(T::META.name, "", &[]),
+        }
     }
 
     fn begin(&self, input: Self::Input, keys: &mut Keys) -> Result<()> {

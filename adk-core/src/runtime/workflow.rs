@@ -27,6 +27,7 @@ pub(crate) use steps::StepTable;
 use crate::Result;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::Needs;
+use crate::spec::Spec;
 
 pub(crate) use root::{prepare_root, run_branch, run_root};
 
@@ -46,6 +47,17 @@ pub trait Workflow: Send + Sync {
 
     /// Returns the workflow as an agent.
     fn as_agent(&self) -> &dyn DynAgent;
+
+    /// Returns the whole tree: what [`as_agent`](Self::as_agent) says, and of a `workflow!` and of
+    /// a tree that was built at run time also the rest, such as limits and the place of the source.
+    fn spec(&self) -> Spec<'_> {
+        let meta = self.as_agent().meta();
+        Spec::new(meta.name, meta.description, meta.steps)
+            .states(meta.states)
+            .lets(meta.lets)
+            .outputs(meta.writes)
+            .guards(meta.guards)
+    }
 
     /// Returns `true` if the keys of the workflow hold only values that its own run has written,
     /// except `state` keys and keys with a prefix. The default is `true`; a tree that was built at
@@ -78,6 +90,10 @@ impl<W: Workflow + ?Sized> Workflow for std::sync::Arc<W> {
 
     fn as_agent(&self) -> &dyn DynAgent {
         (**self).as_agent()
+    }
+
+    fn spec(&self) -> Spec<'_> {
+        (**self).spec()
     }
 
     fn is_closed(&self) -> bool {

@@ -22,7 +22,7 @@ use crate::judge::waits_in_tool;
 use crate::shrink::shrink;
 use crate::spec::{Store, spec};
 use crate::tree::{Flow, Node, all_written};
-use adk_build::check::{Diagnostic, faults};
+use adk_build::check::{AuditSink, Diagnostic, faults};
 use label::Labeler;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -157,6 +157,29 @@ fn first_missed(found: &[Finding], reached: &BTreeSet<Reached>, sink: &str) -> O
     Some(format!(
         "{check} misses {sink}: `{step}`: `{agent}` calls `{tool}`"
     ))
+}
+
+#[test]
+fn an_audit_agrees_with_the_checks() {
+    let (mut refused, mut clean) = (0, 0);
+    for seed in 1..=crate::number("ADK_TREES").unwrap_or(300) {
+        let Some(flow) = labelled(seed, true) else {
+            continue;
+        };
+        let (store, found) = (Store::default(), findings(&flow).unwrap_or_default());
+        let audit = spec(&flow, &store).audit();
+        let messages: Vec<_> = found.iter().map(|finding| &finding.message).collect();
+        let audited: Vec<_> = audit.findings.iter().collect();
+        assert_eq!(audited, messages, "seed {seed}");
+        let is_refused = audit.sinks.iter().any(AuditSink::is_refused);
+        assert_eq!(is_refused, !found.is_empty(), "seed {seed}:\n{audit}");
+        refused += u64::from(is_refused);
+        clean += u64::from(!is_refused && audit.has_labels());
+    }
+    assert!(
+        refused > 10 && clean > 10,
+        "{refused} refused, {clean} clean"
+    );
 }
 
 #[test]

@@ -183,6 +183,13 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
     let all = keys.read_specs(function);
     let labels = code::labels(&args.labels).map(|labels| quote!(.labels(#labels)));
+    // An audit shows where the author of the function is to be found.
+    let trusts = args.labels.iter().any(|label| label == "trusts");
+    let place = trusts.then(|| {
+        let here = quote!(__adk::spec::SourcePlace::here);
+        let place = quote_spanned!(function.sig.ident.span()=> (#here)());
+        quote!(.place(#place))
+    });
     let (reads, sees) = match function.params(Source::Plain).next() {
         Some(first) if !is_plain(&first.ty) => {
             let first = static_type(&first.ty);
@@ -226,7 +233,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let name = code!("{text:?}, ::core::concat!(::core::module_path!(), \"::{text}\"),");
     let (scope, may_exit) = (place::scope(), read(may_exit));
     let described = quote! {
-        #meta(#name #scope, #description, #reads, &[#(#writes),*], #may_exit) #exits #timeout #labels
+        #meta(#name #scope, #description, #reads, &[#(#writes),*], #may_exit) #exits #timeout #labels #place
     };
     match sees {
         Some(has_context) => quote!(__adk::check::sees_all(#described, #has_context)),

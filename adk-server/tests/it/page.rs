@@ -168,6 +168,7 @@ async fn begin(file: &Path, listener: TcpListener) -> Server {
         .workflow(magazine::Magazine::default())
         .workflow(magazine::Opening::default())
         .workflow(magazine::Printing::default())
+        .workflow(magazine::Letters::default())
         .workflow(Hanging::default())
         .limits(no_grace());
     let (stop, stopped) = oneshot::channel::<()>();

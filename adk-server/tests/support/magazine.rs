@@ -157,6 +157,36 @@ workflow! {
     }
 }
 
+/// Fetches a letter to the editor.
+#[tool(untrusted)]
+fn fetch_letter(number: u64) -> String {
+    format!("letter {number}: what a fine magazine")
+}
+
+/// Sends a reply to the reader.
+#[tool(acts)]
+fn send_reply(text: &str) -> String {
+    format!("sent: {text}")
+}
+
+workflow! {
+    /// Answers a letter to the editor.
+    #[guards(untrusted(letter))]
+    pub Letters(letter: String) -> reply: String {
+        agent sorter -> is_praise: bool {
+            instruction: "Does the letter praise us? {letter}", tools: [fetch_letter], max_turns: 3,
+        }
+        agent answerer -> reply: String {
+            include_contents: prompt,
+            instruction: "Answer; praise: {is_praise}",
+            tools: [send_reply],
+            max_turns: 3,
+        }
+
+        sorter; answerer
+    }
+}
+
 /// Returns a model with the replies of all agents.
 pub fn model(after: Duration) -> ScriptedModel {
     let script =
@@ -193,6 +223,8 @@ pub fn model(after: Duration) -> ScriptedModel {
         322,
         40,
     );
+    let model = script(model, "sorter", "true", 30, 1);
+    let model = script(model, "answerer", "Thank you.", 20, 4);
     let model = script(model, "setter", "(plate of two columns)", 40, 12);
     model
         .on("fact_checker")

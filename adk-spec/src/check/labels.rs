@@ -12,6 +12,7 @@ mod findings;
 mod kept;
 mod marks;
 mod nested;
+mod notes;
 mod sinks;
 mod state;
 #[cfg(test)]
@@ -26,8 +27,10 @@ use crate::text::same;
 use findings::Finding;
 use kept::KeptKey;
 use marks::{Cause, Marks};
+pub(crate) use notes::{Note, NoteKind};
 use state::{Head, MarkedKey};
-use walk::{Limit, MarkedBlock, Room, walk};
+pub(crate) use walk::request_input;
+use walk::{LabelWalk, Limit, MarkedBlock, Room, walk};
 
 /// The largest number of findings that const evaluation reports at once.
 const MOST: usize = 4;
@@ -67,6 +70,8 @@ struct RoomSizes {
     key_slots: usize,
     blocks: usize,
     causes: usize,
+    /// For audits, which only the run time makes.
+    notes: usize,
 }
 
 const SMALL: RoomSizes = RoomSizes {
@@ -76,6 +81,7 @@ const SMALL: RoomSizes = RoomSizes {
     key_slots: 1 << 11,
     blocks: 32,
     causes: 1 << 9,
+    notes: 1 << 10,
 };
 const MIDDLE: RoomSizes = RoomSizes {
     cells: 1 << 15,
@@ -84,6 +90,7 @@ const MIDDLE: RoomSizes = RoomSizes {
     key_slots: 1 << 13,
     blocks: 64,
     causes: 1 << 11,
+    notes: 1 << 13,
 };
 const LARGE: RoomSizes = RoomSizes {
     cells: 1 << 20,
@@ -92,6 +99,7 @@ const LARGE: RoomSizes = RoomSizes {
     key_slots: 1 << 16,
     blocks: 1 << 9,
     causes: 1 << 14,
+    notes: 1 << 16,
 };
 
 /// Walks with a size. Adds the steps with findings to the places, and the findings at one step to
@@ -109,6 +117,7 @@ macro_rules! search {
             causes: &mut [Cause::NONE; $size.causes],
             cause_slots: &mut [0; 2 * $size.causes],
             findings: &mut findings,
+            notes: &mut [],
         };
         let walked = walk($spec, room);
         let mut i = 0;
@@ -175,9 +184,63 @@ pub(super) fn diagnostics(spec: &Spec<'_>) -> Vec<(usize, Message)> {
     if !matters(spec) || spec.has_stub() {
         return Vec::new();
     }
-    let mut found = Vec::new();
-    for size in [SMALL, MIDDLE, LARGE] {
-        let mut findings = vec![Finding::NONE; 256];
+    walk_at_run(spec, false, |walked| messages(spec, walked))
+}
+
+/// The result of a walk, for an audit.
+pub(crate) struct Audited<'a> {
+    pub(crate) notes: Vec<Note<'a>>,
+    pub(crate) findings: Vec<Message>,
+}
+
+/// Walks a workflow for an audit. The findings are those of [`diagnostics`].
+pub(crate) fn audit<'a>(spec: &Spec<'a>) -> Audited<'a> {
+    let matters = matters(spec);
+    walk_at_run(spec, true, |walked| {
+        let found = messages(spec, walked).into_iter();
+        Audited {
+            notes: walked.notes.iter().copied().collect(),
+            // A workflow that the walk cannot follow is only refused if it has labels.
+            findings: found
+                .filter(|_| matters)
+                .map(|(_, message)| message)
+                .collect(),
+        }
+    })
+}
+
+/// Returns the step and the message of each finding of a walk.
+fn messages(spec: &Spec<'_>, walked: &LabelWalk<'_, '_>) -> Vec<(usize, Message)> {
+    let findings = walked.findings.iter().take(walked.found);
+    let mut found: Vec<_> = findings
+        .map(|finding| {
+            let mut message = Message::new();
+            describe::finding(&mut message, finding, &walked.causes);
+            (finding.at, message)
+        })
+        .collect();
+    let limit = walked.limit();
+    if limit != Limit::None
+        && let Some(step) = spec.steps.get(walked.root)
+    {
+        let mut message = Message::new();
+        describe::limit(&mut message, step, limit);
+        found.push((walked.root, message));
+    }
+    found.sort_by_key(|(at, _)| *at);
+    found
+}
+
+/// Walks with the smallest sizes that suffice, and reads the result.
+fn walk_at_run<'a, T>(
+    spec: &Spec<'a>,
+    keeps_notes: bool,
+    read: impl Fn(&LabelWalk<'_, 'a>) -> T,
+) -> T {
+    let mut larger = [MIDDLE, LARGE].into_iter();
+    let mut size = SMALL;
+    loop {
+        let notes = if keeps_notes { size.notes } else { 0 };
         let room = Room {
             cells: &mut vec![Marks::NONE; size.cells],
             heads: &mut vec![Head::NEW; size.heads],
@@ -187,33 +250,15 @@ pub(super) fn diagnostics(spec: &Spec<'_>) -> Vec<(usize, Message)> {
             blocks: &mut vec![MarkedBlock::NONE; size.blocks],
             causes: &mut vec![Cause::NONE; size.causes],
             cause_slots: &mut vec![0; 2 * size.causes],
-            findings: &mut findings,
+            findings: &mut vec![Finding::NONE; 256],
+            notes: &mut vec![Note::NONE; notes],
         };
         let walked = walk(spec, room);
-        found = walked
-            .findings
-            .iter()
-            .take(walked.found)
-            .map(|finding| {
-                let mut message = Message::new();
-                describe::finding(&mut message, finding, &walked.causes);
-                (finding.at, message)
-            })
-            .collect();
-        let limit = walked.limit();
-        if limit != Limit::None
-            && let Some(step) = spec.steps.get(walked.root)
-        {
-            let mut message = Message::new();
-            describe::limit(&mut message, step, limit);
-            found.push((walked.root, message));
-        }
-        if limit != Limit::Room {
-            break;
-        }
+        size = match larger.next() {
+            Some(next) if walked.limit() == Limit::Room => next,
+            _ => return read(&walked),
+        };
     }
-    found.sort_by_key(|(at, _)| *at);
-    found
 }
 
 /// Returns whether a workflow has both a source of text of strangers and a sink. Most workflows

@@ -1,6 +1,6 @@
 //! [`AgentMeta`]: the keys, tools and limits of an agent.
 
-use super::{AnsweredBy, Guards, KeySpec, Labels, ResourceSpec, Step, ToolMeta};
+use super::{AnsweredBy, Guards, KeySpec, Labels, ResourceSpec, SourcePlace, Step, ToolMeta};
 use crate::hash::{hash, same};
 use std::any::Any;
 use std::time::Duration;
@@ -175,6 +175,9 @@ pub struct AgentMeta<'a> {
     /// The rules of a workflow about text that strangers wrote.
     #[serde(skip)]
     pub guards: Option<&'a Guards<'a>>,
+    /// The place of the definition of a function with the label `trusts`; `None` if it is unknown.
+    #[serde(skip)]
+    pub place: Option<SourcePlace<'a>>,
     /// The default of an `await` as the user spelled it; empty without a default.
     #[serde(skip)]
     pub default: &'a str,
@@ -224,6 +227,7 @@ impl<'a> AgentMeta<'a> {
             schema: None,
             labels: Labels::NONE,
             guards: None,
+            place: None,
             default: "",
             identity: 0,
             prompt_keys: None,
@@ -391,6 +395,8 @@ impl<'a> AgentMeta<'a> {
         labels(labels: Labels) = labels;
         /// Sets the rules of a workflow about text that strangers wrote.
         guards(guards: Option<&'a Guards<'a>>) = guards;
+        /// Sets the place of the definition.
+        place(place: SourcePlace<'a>) = Some(place);
         /// Sets the default of an `await`, as the user spelled it.
         default(text: &'a str) = text;
         /// Sets the steps of a workflow.

@@ -49,6 +49,11 @@ impl Labels {
         Self(self.0 | other.0)
     }
 
+    /// Returns the labels that are also among others.
+    pub(crate) const fn only(self, others: Self) -> Self {
+        Self(self.0 & others.0)
+    }
+
     /// Returns whether any of the labels is set.
     pub const fn has(self, any: Self) -> bool {
         self.0 & any.0 != 0

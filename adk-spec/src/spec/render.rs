@@ -5,9 +5,11 @@ mod flow;
 mod graph;
 mod label;
 mod mermaid;
+mod overlay;
 mod text;
 
 pub use dot::DotLook;
+pub(crate) use overlay::{NodePaint, Overlay};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! [`Spec`]: a workflow as a flat list of steps with end markers.
 
-use super::{AgentMeta, Budget, Guards, InputSpec, KeySpec, OnError};
+use super::{AgentMeta, Budget, Guards, InputSpec, KeySpec, OnError, SourcePlace};
 use std::time::Duration;
 
 /// The description of a whole workflow: `MyWorkflow::SPEC`.
@@ -27,6 +27,8 @@ pub struct Spec<'a> {
     pub limits: Limits,
     /// The rules about text that strangers wrote: `#[guards(...)]`.
     pub guards: Option<&'a Guards<'a>>,
+    /// The name of the type and the place of its definition, if a macro wrote the workflow.
+    pub definition: Option<(&'a str, SourcePlace<'a>)>,
     /// Whether builders made the workflow. Messages then use the words of the builders.
     pub(crate) built: bool,
 }
@@ -95,6 +97,7 @@ impl<'a> Spec<'a> {
             unplaced: &[],
             limits: Limits::new(None, None),
             guards: None,
+            definition: None,
             built: false,
         }
     }
@@ -114,6 +117,13 @@ impl<'a> Spec<'a> {
         limits(limits: Limits) = limits;
         /// Sets the rules about text that strangers wrote.
         guards(guards: Option<&'a Guards<'a>>) = guards;
+    }
+
+    /// Sets the name of the type and the place of its definition.
+    #[must_use]
+    pub const fn defined(mut self, name: &'a str, place: SourcePlace<'a>) -> Self {
+        self.definition = Some((name, place));
+        self
     }
 
     /// Returns whether a step is a stub for an agent that was rejected.

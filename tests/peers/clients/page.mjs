@@ -226,6 +226,23 @@ await dark.goto(`${address}/${address_of_run}`);
 await dark.has("Page 29", ".output");
 await dark.picture("finished-dark");
 
+step("the steps show sources, sinks and what cleans");
+const { run: letter } = await post("letters/runs", { letter: "Fine." });
+for (const isDark of [false, true]) {
+  const audited = await open(`#/runs/${letter}`, { dark: isDark });
+  await audited.has("message: untrusted", ".node .mark.source");
+  await audited.has("fetch_letter: untrusted", ".node .mark.source");
+  await audited.has("type: is_praise", ".node .mark.cleaner");
+  await audited.has("send_reply: acts", ".node .mark.sink");
+  await audited.has("acts or sends", ".legend");
+  await audited.has("Thank you.", ".output");
+  await audited.picture(`audit${isDark ? "-dark" : ""}`);
+  await audited.close();
+}
+await dark.goto(`${address}/${address_of_run}`);
+await dark.has("Page 29", ".output");
+assert.equal(await dark.$(".legend"), null, "a workflow without labels has no legend");
+
 step("a phone needs no horizontal scrolling");
 const phone = await open("", { width: 360, height: 740 });
 await phone.has("moths", ".wait");

@@ -6,6 +6,7 @@ use super::request::RunRequest;
 use super::{Runner, RunnerShared, SessionHandle, accept};
 #[cfg(doc)]
 use crate::ErrorKind;
+use crate::check::Audit;
 use crate::model::NoProvider;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::{Needs, NoResources};
@@ -43,6 +44,11 @@ impl KnownWorkflow {
     pub fn spec(&self) -> Spec<'_> {
         let meta = self.known.workflow().meta();
         Spec::new(meta.name, meta.description, meta.steps)
+    }
+
+    /// Returns how text of strangers and private data flow through the workflow.
+    pub fn audit(&self) -> Audit<'_> {
+        self.known.spec().audit()
     }
 
     /// Returns the workflow as an agent.
@@ -357,6 +363,10 @@ impl<W: Workflow> Workflow for JsonWorkflow<W> {
 
     fn as_agent(&self) -> &dyn DynAgent {
         self.workflow.as_agent()
+    }
+
+    fn spec(&self) -> Spec<'_> {
+        self.workflow.spec()
     }
 
     fn is_closed(&self) -> bool {

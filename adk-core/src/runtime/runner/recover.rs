@@ -10,6 +10,7 @@ use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::Needs;
 use crate::runtime::run::record;
 use crate::runtime::workflow::{FieldFault, Form, Workflow};
+use crate::spec::Spec;
 use crate::store::engine::{
     Answerer, BranchEnd, BranchTask, DueWaits, RunFilter, RunInfo, RunTask, Waiting, refuse,
 };
@@ -47,6 +48,7 @@ pub struct Recovered {
 /// Workflow that a runner finds by name.
 pub(crate) trait NamedWorkflow: Send + Sync {
     fn workflow(&self) -> &dyn DynAgent;
+    fn spec(&self) -> Spec<'_>;
     fn form(&self) -> Form;
     /// Returns the mistakes in an input.
     fn check(&self, input: &Value) -> Vec<FieldFault>;
@@ -73,6 +75,10 @@ struct NamedJsonWorkflow<W: Workflow>(Arc<JsonWorkflow<W>>);
 impl<W: Workflow + 'static> NamedWorkflow for NamedJsonWorkflow<W> {
     fn workflow(&self) -> &dyn DynAgent {
         self.0.as_agent()
+    }
+
+    fn spec(&self) -> Spec<'_> {
+        self.0.spec()
     }
 
     fn form(&self) -> Form {

@@ -9,7 +9,7 @@ use super::{Expansion, docs, index, key_spec, number, numbered_ident, raise, rea
 use crate::code::{code, read};
 use adk_spec::{OnError, SkipLimit};
 use proc_macro2::{Literal, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 impl Expansion<'_> {
@@ -144,6 +144,7 @@ impl Expansion<'_> {
         let unplaced = self.unplaced();
         let limits = self.limits(&mut items);
         let (guards, guarded) = self.guards().unzip();
+        let defined = self.defined();
         // A rejected workflow is not checked against its bounds: the rejected part may be the one
         // that keeps the workflow within them.
         let exceeded = self.refused.is_none().then(|| self.exceeded());
@@ -162,7 +163,8 @@ impl Expansion<'_> {
                         .outputs(&[#(#outputs),*])
                         #unplaced
                         #limits
-                        #guarded;
+                        #guarded
+                        #defined;
             }
             impl __adk::workflow::Described for #name {
                 const SPEC: __adk::Spec<'static> = #name::SPEC;
@@ -171,6 +173,14 @@ impl Expansion<'_> {
             #facts
             #exceeded
         }
+    }
+
+    /// Returns the name of the type and its place. Only the parentheses have the user's span.
+    fn defined(&self) -> Option<TokenStream> {
+        let name = self.tree.name.as_ref()?;
+        let (text, here) = (names::unraw(name), quote!(__adk::spec::SourcePlace::here));
+        let place = quote_spanned!(name.span()=> (#here)());
+        Some(quote!(.defined(#text, #place)))
     }
 
     fn step(&self, i: usize, step: &Step<'_>, items: &mut TokenStream) -> TokenStream {

@@ -101,7 +101,7 @@ impl<'a> LabelWalk<'_, 'a> {
             renames,
             agent: meta,
             role: PlaceRole::Step,
-            is_plain: is_plain(meta, renames),
+            is_plain: is_plain(meta, renames) && !self.notes.are_kept,
             agent_hash: hash(meta.name),
         };
         // An agent may end a loop before or after it writes its keys.
@@ -188,7 +188,7 @@ impl<'a> LabelWalk<'_, 'a> {
                 (agent.kind, agent.tools, agent.more_tools),
                 (AgentKind::Llm, [], false)
             );
-        if context.untrusted != 0 && !has_nothing {
+        if self.notes.are_kept || context.untrusted != 0 && !has_nothing {
             self.sinks(place, context, called);
         }
         self.write_all(place, context, false);
@@ -199,7 +199,7 @@ impl<'a> LabelWalk<'_, 'a> {
     const fn gather(&mut self, place: &Place<'a>, request: Option<Marks>) -> Marks {
         let mut marks = self.reads(place);
         if let Some(request) = request {
-            marks = marks.or(request);
+            marks = marks.or(self.seen(request, place.agent.name));
         }
         if place.is_plain {
             return self.member(marks, place, place.agent, request.is_none());
@@ -220,13 +220,16 @@ impl<'a> LabelWalk<'_, 'a> {
         hears: bool,
     ) -> Marks {
         if hears {
-            marks = marks.or(self.visible(member));
+            let heard = self.visible(member);
+            marks = marks.or(self.seen(heard, member.name));
         }
         // A plain agent has read its artifacts with its prompts.
         if !place.is_plain {
-            marks = marks.or(self.artifacts(member));
+            let shown = self.artifacts(member);
+            marks = marks.or(self.seen(shown, member.name));
         }
         if sees_all(member) {
+            self.note_everything(member.name);
             marks = marks.or(self.everything());
         }
         match member.kind {
@@ -283,6 +286,7 @@ impl<'a> LabelWalk<'_, 'a> {
             How::Agent if !own.is_known() => How::UnlabelledAgent,
             how => how,
         };
+        self.note_source(labels, how, agent, name);
         if labels.has(Labels::UNTRUSTED) && marks.untrusted == 0 {
             marks.untrusted = self.causes.add(how, agent, name, 0, 1);
         }
@@ -299,23 +303,22 @@ impl<'a> LabelWalk<'_, 'a> {
             marks = self.prompts(place.agent);
             let mut specs = place.agent.reads;
             while let [spec, more @ ..] = specs {
-                marks = self.read(marks, spec.hash(), spec.optional, spec.is_closed());
+                marks = marks.or(self.key(spec.hash(), spec.optional, spec.is_closed()));
                 specs = more;
             }
             return marks;
         }
         let mut all = place.effects();
         while let Some(effect) = all.next() {
-            match effect.act {
-                Act::Prompt { optional, .. } => {
-                    marks = self.read(marks, hash(effect.key), optional, false);
-                }
+            let read = match effect.act {
+                Act::Prompt { optional, .. } => self.key(hash(effect.key), optional, false),
                 Act::Read { spec, .. } => {
                     let (optional, is_closed) = (spec.optional, spec.is_closed());
-                    marks = self.read(marks, hash(effect.key), optional, is_closed);
+                    self.key(hash(effect.key), optional, is_closed)
                 }
-                _ => {}
-            }
+                _ => continue,
+            };
+            marks = marks.or(self.seen(read, all.agent().name));
         }
         marks
     }
@@ -325,7 +328,7 @@ impl<'a> LabelWalk<'_, 'a> {
         let mut marks = Marks::NONE;
         if let Some(mut keys) = meta.prompt_keys {
             while let [(_, hash, optional), more @ ..] = keys {
-                marks = self.read(marks, *hash, *optional, false);
+                marks = marks.or(self.key(*hash, *optional, false));
                 keys = more;
             }
             return marks;
@@ -334,10 +337,10 @@ impl<'a> LabelWalk<'_, 'a> {
             let mut scan = Placeholders::new(prompt);
             while let Some(span) = scan.next_span() {
                 if let Some((hash, optional)) = span.plain {
-                    marks = self.read(marks, hash, optional, false);
+                    marks = marks.or(self.key(hash, optional, false));
                 } else if let Some((source, optional)) = scan.parse(&span) {
                     marks = match source {
-                        Source::Key(key) => self.read(marks, hash(key), optional, false),
+                        Source::Key(key) => marks.or(self.key(hash(key), optional, false)),
                         Source::Artifact(name) => marks.or(self.artifact(name)),
                     };
                 }
@@ -358,18 +361,14 @@ impl<'a> LabelWalk<'_, 'a> {
         }
     }
 
-    /// Adds the marks of a key that an agent reads.
-    const fn read(&mut self, marks: Marks, hash: u64, optional: bool, is_closed: bool) -> Marks {
+    /// Returns the marks of a key that an agent reads.
+    const fn key(&mut self, hash: u64, optional: bool, is_closed: bool) -> Marks {
         self.reads_absent = self.reads_absent || optional;
         let mut read = self.states.read(hash);
         if is_closed {
             read.untrusted = 0;
         }
-        if read.is_none() {
-            marks
-        } else {
-            marks.or(read)
-        }
+        read
     }
 
     /// Returns the marks of the artifacts that the prompts of an agent show. All artifacts count as
@@ -413,6 +412,7 @@ impl<'a> LabelWalk<'_, 'a> {
                     && !self.is_over()
                 {
                     let known = self.call_agent(&place.below(agent, PlaceRole::Tool), context);
+                    self.seen(known, member.name);
                     // The agent knows its request from its caller.
                     back = back.or(Marks {
                         untrusted: if context.untrusted == 0 { known.untrusted } else { 0 },
@@ -514,6 +514,9 @@ impl<'a> LabelWalk<'_, 'a> {
                 Some(tool) => tool.name,
                 None => all.agent().name,
             };
+            if spec.is_closed() {
+                self.note_type(marks, writer, effect.key, spec);
+            }
             let hashes = (hash(writer), hash(effect.key));
             self.write_key(&spec, (writer, effect.key), hashes, marks, sure);
         }
@@ -586,9 +589,10 @@ impl<'a> LabelWalk<'_, 'a> {
         let has_context = meta.labels.has(Labels::CONTEXT);
         let mut marks = self.reads(place);
         if has_context {
+            self.note_everything(meta.name);
             marks = marks.or(self.everything());
         }
-        if marks.untrusted != 0 {
+        if marks.untrusted != 0 || self.notes.are_kept {
             let mut ways = Ways::NONE;
             self.add_keys(place, &mut ways);
             self.function_sink(marks, meta, &ways);
@@ -596,6 +600,7 @@ impl<'a> LabelWalk<'_, 'a> {
         marks = self.source(marks, meta.labels, How::Function, meta.name, "");
         self.errors = self.errors.or(marks);
         if meta.labels.has(Labels::TRUSTS) {
+            self.note_trust(marks, place);
             marks = Marks::NONE;
         }
         if has_context {
@@ -622,7 +627,9 @@ impl<'a> LabelWalk<'_, 'a> {
         let mut all = Effects::of(meta, &Renames::NONE);
         while let Some(effect) = all.next() {
             if let Act::Prompt { .. } = effect.act {
+                let before = self.states.read(hash(effect.key));
                 self.clean(effect.key);
+                self.note_shown(before, meta, effect.key);
             }
         }
     }

@@ -20,7 +20,7 @@ pub(super) const fn finding(m: &mut Message, finding: &Finding<'_>, causes: &Cau
     } else {
         Check::UntrustedAction
     });
-    let is_tool = has_tool(finding.kind);
+    let is_tool = finding.kind.has_tool();
     m.push(match finding.kind {
         SinkKind::Function | SinkKind::ContextFunction => "function `",
         _ => "agent `",
@@ -75,13 +75,6 @@ pub(super) const fn limit(m: &mut Message, step: &Step<'_>, limit: Limit) {
              the labels of tools that neither act nor send",
         ),
     }
-}
-
-const fn has_tool(kind: SinkKind) -> bool {
-    matches!(
-        kind,
-        SinkKind::Tool | SinkKind::SelectingTool | SinkKind::UnknownTool
-    )
 }
 
 /// Adds the way from the source of a mark to the sink.

@@ -41,6 +41,13 @@ pub(in crate::check) enum SinkKind {
     Custom,
 }
 
+impl SinkKind {
+    /// Returns whether a model calls the sink.
+    pub(super) const fn has_tool(self) -> bool {
+        matches!(self, Self::Tool | Self::SelectingTool | Self::UnknownTool)
+    }
+}
+
 impl Finding<'_> {
     pub(super) const NONE: Self = Self {
         at: usize::MAX,

@@ -1,6 +1,7 @@
 //! [`Marks`] of a value, and the [`Causes`] that a mark names.
 
 use crate::hash::{hash, mixed};
+use crate::spec::Labels;
 
 /// The marks of a key, of the conversation or of a context: that it may hold text of strangers, and
 /// that it may hold private data. A mark is the number of its cause; 0 is no mark.
@@ -40,6 +41,20 @@ impl Marks {
     /// Returns whether the other marks contain these marks.
     pub(super) const fn is_within(self, other: Self) -> bool {
         (self.untrusted == 0 || other.untrusted != 0) && (self.private == 0 || other.private != 0)
+    }
+
+    /// Returns the marks as labels.
+    pub(super) const fn labels(self) -> Labels {
+        let untrusted = if self.untrusted == 0 {
+            Labels::NONE
+        } else {
+            Labels::UNTRUSTED
+        };
+        if self.private == 0 {
+            untrusted
+        } else {
+            untrusted.and(Labels::PRIVATE)
+        }
     }
 
     /// Returns the marks of a value of a type without text.

@@ -3,6 +3,7 @@
 use super::agents::{Place, PlaceRole, sees_all};
 use super::findings::{Finding, SinkKind, Ways};
 use super::marks::Marks;
+use super::notes::NoteKind;
 use super::state::NOW;
 use super::walk::LabelWalk;
 use crate::effects::Act;
@@ -39,7 +40,11 @@ impl<'a> LabelWalk<'_, 'a> {
         members = place.members();
         while let Some(member) = members.next() {
             each!(tool in member.tools => {
-                if self.is_unasked(tool) {
+                if !self.is_unasked(tool) {
+                    if self.notes.are_kept && tool.agent.is_none() {
+                        self.note_confirmed(context, member.name, tool);
+                    }
+                } else {
                     let kind = if tool.confirm { SinkKind::SelectingTool } else { SinkKind::Tool };
                     let names = [member.name, tool.name, tool.toolset];
                     self.sink(context, tool.labels, kind, names, &ways);
@@ -126,6 +131,8 @@ impl<'a> LabelWalk<'_, 'a> {
         ways: &Ways<'a>,
     ) {
         let labels = self.counted(own);
+        let name = if kind.has_tool() { tool } else { agent };
+        self.note_sink(labels, own, marks, agent, name, NoteKind::Sink);
         let acts = labels.has(Labels::ACTS) && marks.untrusted != 0;
         let leaks =
             !acts && labels.has(Labels::SENDS) && marks.untrusted != 0 && marks.private != 0;

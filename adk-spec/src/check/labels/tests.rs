@@ -110,6 +110,7 @@ fn walked(steps: &'static [crate::spec::Step<'static>]) -> usize {
         causes: &mut vec![Cause::NONE; LARGE.causes],
         cause_slots: &mut vec![0; 2 * LARGE.causes],
         findings: &mut vec![Finding::NONE; 256],
+        notes: &mut [],
     };
     let walked = walk(&spec, room);
     assert_eq!(walked.limit(), Limit::None);

@@ -8,6 +8,7 @@ use super::arms::excludes;
 use super::findings::Finding;
 use super::kept::{Kept, KeptKey};
 use super::marks::{Cause, Causes, How, Marks};
+use super::notes::{Note, Notes};
 use super::state::{ENTRY, EVER, EXIT, Head, LEFT, Level, MarkedKey, NOW, START, States};
 use crate::check::flow::count;
 use crate::effects::{Effects, contains};
@@ -29,6 +30,8 @@ pub(super) struct Room<'t, 'a> {
     pub(super) causes: &'t mut [Cause<'a>],
     pub(super) cause_slots: &'t mut [u16],
     pub(super) findings: &'t mut [Finding<'a>],
+    /// Empty in const evaluation.
+    pub(super) notes: &'t mut [Note<'a>],
 }
 
 /// An open block.
@@ -64,6 +67,7 @@ pub(super) struct LabelWalk<'t, 'a> {
     pub(super) kept: Kept<'t, 'a>,
     pub(super) findings: &'t mut [Finding<'a>],
     pub(super) found: usize,
+    pub(super) notes: Notes<'t, 'a>,
     pub(super) guards: Guards<'a>,
     /// Whether the workflow, or the one inside it that is walked, has guards.
     pub(super) is_guarded: bool,
@@ -121,6 +125,7 @@ pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> LabelWa
         kept: Kept::new(room.kept),
         findings: room.findings,
         found: 0,
+        notes: Notes::new(room.notes),
         guards,
         is_guarded: spec.guards.is_some(),
         is_built: spec.built,
@@ -177,11 +182,15 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     pub(super) const fn is_over(&self) -> bool {
-        self.is_too_deep || self.states.is_full || self.causes.is_full || self.kept.is_full
+        self.is_too_deep
+            || self.states.is_full
+            || self.causes.is_full
+            || self.kept.is_full
+            || self.notes.is_full
     }
 
     const fn is_full(&self) -> bool {
-        self.states.is_full || self.causes.is_full || self.kept.is_full
+        self.states.is_full || self.causes.is_full || self.kept.is_full || self.notes.is_full
     }
 
     /// Sets the state in which a run begins.
@@ -650,7 +659,7 @@ impl<'a> LabelWalk<'_, 'a> {
 }
 
 /// Returns the only input of a workflow if it is a text: the message of the run.
-const fn request_input<'a>(spec: &Spec<'a>) -> &'a str {
+pub(crate) const fn request_input<'a>(spec: &Spec<'a>) -> &'a str {
     match spec.inputs {
         [input] if same(input.ty, "String") => input.name,
         _ => "",

@@ -1,8 +1,9 @@
 //! The diagram for Graphviz.
 
 use super::flow::graph;
-use super::graph::{Arrow, ArrowKind, DrawPart, FrameKind, Id, Point, Shape};
+use super::graph::{Arrow, ArrowKind, DrawPart, FrameKind, Graph, Id, Point, Shape};
 use super::label;
+use super::overlay::NodePaint;
 use crate::spec::Spec;
 use std::fmt::Write;
 
@@ -70,68 +71,72 @@ impl Spec<'_> {
 
     /// Returns the diagram of [`dot`](Self::dot) in another look.
     pub fn dot_with(&self, look: &DotLook) -> String {
-        let graph = graph(self);
-        let mut out = format!("digraph {} {{\n{SETTINGS}", quote_label([self.name]));
-        if look.is_dark {
-            out.push_str(DARK);
-        }
-        let mut depth = 1;
-        for part in &graph.parts {
-            let indent =
-                "    ".repeat((depth - usize::from(matches!(part, DrawPart::Close))).min(12));
-            // Writing to a string cannot fail.
-            let _ = match part {
-                DrawPart::Open { id, frame, label } => {
-                    depth += 1;
-                    let look = match frame {
-                        FrameKind::Block => r##"style=rounded, color="#9aa0a6", penwidth=1"##,
-                        FrameKind::Loop => {
-                            r##"style="rounded,dashed", color="#4285f4", penwidth=1"##
-                        }
-                        FrameKind::Each => r##"style=rounded, color="#9aa0a6", penwidth=3"##,
-                        FrameKind::Workflow => r##"style=rounded, color="#a142f4", penwidth=1"##,
-                    };
-                    writeln!(
-                        out,
-                        "{indent}subgraph cluster_{id} {{ graph [label={}, {look}]",
-                        quote_label([label])
-                    )
-                }
-                DrawPart::Point(point) => writeln!(out, "{indent}{}", shape(point)),
-                DrawPart::Close => {
-                    depth -= 1;
-                    writeln!(out, "{indent}}}")
-                }
-            };
-        }
-        for Arrow {
-            from,
-            to,
-            label,
-            kind,
-        } in &graph.arrows
-        {
-            let dashed = matches!(kind, ArrowKind::Exit | ArrowKind::Transfer);
-            let style = if dashed { ", style=dashed" } else { "" };
-            let _ = writeln!(
-                out,
-                "    {from} -> {to} [label={}{style}]",
-                quote_label([label])
-            );
-        }
-        for node in &look.marked {
-            let id = Id('n', *node);
-            if graph
-                .parts
-                .iter()
-                .any(|part| matches!(part, DrawPart::Point(point) if point.id == id))
-            {
-                // A second statement about a node adds its attributes to the node.
-                let _ = writeln!(out, "    {id} [{MARKED}]");
-            }
-        }
-        out + "}\n"
+        draw(self.name, &graph(self), look)
     }
+}
+
+/// Returns the diagram of boxes and arrows.
+pub(super) fn draw(name: &str, graph: &Graph, look: &DotLook) -> String {
+    let mut out = format!("digraph {} {{\n{SETTINGS}", quote_label([name]));
+    if look.is_dark {
+        out.push_str(DARK);
+    }
+    let mut depth = 1;
+    for part in &graph.parts {
+        let indent = "    ".repeat((depth - usize::from(matches!(part, DrawPart::Close))).min(12));
+        // Writing to a string cannot fail.
+        let _ = match part {
+            DrawPart::Open { id, frame, label } => {
+                depth += 1;
+                let look = match frame {
+                    FrameKind::Block => r##"style=rounded, color="#9aa0a6", penwidth=1"##,
+                    FrameKind::Loop => r##"style="rounded,dashed", color="#4285f4", penwidth=1"##,
+                    FrameKind::Each => r##"style=rounded, color="#9aa0a6", penwidth=3"##,
+                    FrameKind::Workflow => r##"style=rounded, color="#a142f4", penwidth=1"##,
+                };
+                writeln!(
+                    out,
+                    "{indent}subgraph cluster_{id} {{ graph [label={}, {look}]",
+                    quote_label([label])
+                )
+            }
+            DrawPart::Point(point) => writeln!(out, "{indent}{}", shape(point)),
+            DrawPart::Close => {
+                depth -= 1;
+                writeln!(out, "{indent}}}")
+            }
+        };
+    }
+    for Arrow {
+        from,
+        to,
+        label,
+        kind,
+    } in &graph.arrows
+    {
+        let style = match kind {
+            ArrowKind::Exit | ArrowKind::Transfer => ", style=dashed",
+            ArrowKind::Label => ", style=bold",
+            ArrowKind::Next | ArrowKind::Back => "",
+        };
+        let _ = writeln!(
+            out,
+            "    {from} -> {to} [label={}{style}]",
+            quote_label([label])
+        );
+    }
+    for node in &look.marked {
+        let id = Id('n', *node);
+        if graph
+            .parts
+            .iter()
+            .any(|part| matches!(part, DrawPart::Point(point) if point.id == id))
+        {
+            // A second statement about a node adds its attributes to the node.
+            let _ = writeln!(out, "    {id} [{MARKED}]");
+        }
+    }
+    out + "}\n"
 }
 
 fn shape(
@@ -140,35 +145,31 @@ fn shape(
         shape,
         label,
         description,
+        paint,
     }: &Point,
 ) -> String {
-    let look = match shape {
-        Shape::Terminal => {
-            r##"shape=box, style="rounded,filled", fillcolor="#f1f3f4", color="#5f6368""##
+    let form = match shape {
+        Shape::Terminal => r##"shape=box, style="rounded,filled", "##,
+        Shape::Llm => r##"style="rounded,filled", "##,
+        Shape::Function | Shape::Tool => "",
+        Shape::Custom => "shape=hexagon, ",
+        Shape::Await => "shape=parallelogram, ",
+        Shape::Workflow => "peripheries=2, ",
+        Shape::Match => "shape=diamond, ",
+        Shape::Break => "shape=oval, ",
+        Shape::Bar => "",
+        Shape::Dot => "shape=circle, ",
+    };
+    let look = match paint {
+        None => look(*shape),
+        Some(NodePaint::Source) => {
+            r##"fillcolor="#fce8e6", color="#d93025", fontcolor="#a50e0e", penwidth=3"##
         }
-        Shape::Llm => {
-            r##"style="rounded,filled", fillcolor="#e8f0fe", color="#4285f4", fontcolor="#174ea6""##
+        Some(NodePaint::Sink) => {
+            r##"fillcolor="#ffe0c2", color="#e8710a", fontcolor="#8a3b00", penwidth=3"##
         }
-        Shape::Function => r##"fillcolor="#e6f4ea", color="#34a853", fontcolor="#0d652d""##,
-        Shape::Custom => {
-            r##"shape=hexagon, fillcolor="#fef7e0", color="#f9ab00", fontcolor="#7a4f00""##
-        }
-        Shape::Await => {
-            r##"shape=parallelogram, fillcolor="#fef7e0", color="#f9ab00", fontcolor="#7a4f00""##
-        }
-        Shape::Workflow => {
-            r##"peripheries=2, fillcolor="#f3e8fd", color="#a142f4", fontcolor="#681da8""##
-        }
-        Shape::Match => r##"shape=diamond, fillcolor=white, color="#5f6368", margin=0"##,
-        Shape::Break => {
-            r##"shape=oval, fillcolor="#fce8e6", color="#ea4335", fontcolor="#a50e0e""##
-        }
-        Shape::Bar => r##"fillcolor="#5f6368", color="#5f6368", height=0.06, width=0.9, margin=0"##,
-        Shape::Dot => {
-            concat!(
-                r##"shape=circle, fillcolor="#5f6368", color="#5f6368", "##,
-                "height=0.12, width=0.12, margin=0"
-            )
+        Some(NodePaint::Cleaner) => {
+            r##"fillcolor="#ceead6", color="#188038", fontcolor="#0d652d", penwidth=3"##
         }
     };
     let tooltip = if description.is_empty() {
@@ -176,7 +177,28 @@ fn shape(
     } else {
         format!(", tooltip={}", quote_label(description.lines()))
     };
-    format!("{id} [label={}, {look}{tooltip}]", quote_label(label))
+    format!("{id} [label={}, {form}{look}{tooltip}]", quote_label(label))
+}
+
+/// Returns the colours of a box that an audit does not paint, and its size.
+fn look(shape: Shape) -> &'static str {
+    match shape {
+        Shape::Terminal => r##"fillcolor="#f1f3f4", color="#5f6368""##,
+        Shape::Llm => r##"fillcolor="#e8f0fe", color="#4285f4", fontcolor="#174ea6""##,
+        Shape::Function | Shape::Tool => {
+            r##"fillcolor="#e6f4ea", color="#34a853", fontcolor="#0d652d""##
+        }
+        Shape::Custom | Shape::Await => {
+            r##"fillcolor="#fef7e0", color="#f9ab00", fontcolor="#7a4f00""##
+        }
+        Shape::Workflow => r##"fillcolor="#f3e8fd", color="#a142f4", fontcolor="#681da8""##,
+        Shape::Match => r##"fillcolor=white, color="#5f6368", margin=0"##,
+        Shape::Break => r##"fillcolor="#fce8e6", color="#ea4335", fontcolor="#a50e0e""##,
+        Shape::Bar => r##"fillcolor="#5f6368", color="#5f6368", height=0.06, width=0.9, margin=0"##,
+        Shape::Dot => {
+            r##"fillcolor="#5f6368", color="#5f6368", height=0.12, width=0.12, margin=0"##
+        }
+    }
 }
 
 /// Formats lines of any text as a label. Graphviz reads a backslash as an escape, and `&` as the

@@ -246,6 +246,7 @@ impl Draw<'_, '_> {
             shape,
             label,
             description: description.to_owned(),
+            paint: None,
         }));
     }
 

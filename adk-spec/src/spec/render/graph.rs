@@ -1,5 +1,6 @@
 //! [`Graph`]: a workflow as boxes and arrows, the common part of Mermaid and Graphviz.
 
+use super::overlay::NodePaint;
 use std::fmt;
 
 /// Boxes, frames around them, and arrows.
@@ -29,6 +30,8 @@ pub(super) struct Point {
     /// The lines of the label.
     pub(super) label: Vec<String>,
     pub(super) description: String,
+    /// The colour of an audit.
+    pub(super) paint: Option<NodePaint>,
 }
 
 /// The identifier of a box or frame in the diagram. Users do not choose identifiers, so they need
@@ -67,6 +70,8 @@ pub(super) enum Shape {
     Bar,
     /// The start of a loop to which several arrows lead, or an empty block.
     Dot,
+    /// A source or sink of an audit.
+    Tool,
 }
 
 #[derive(Debug)]
@@ -87,4 +92,6 @@ pub(super) enum ArrowKind {
     Exit,
     /// A handover to another agent.
     Transfer,
+    /// The way from a source of an audit or to a sink.
+    Label,
 }

@@ -1,8 +1,9 @@
 //! The diagram for Mermaid.
 
 use super::flow::graph;
-use super::graph::{Arrow, ArrowKind, DrawPart, FrameKind, Point, Shape};
+use super::graph::{Arrow, ArrowKind, DrawPart, FrameKind, Graph, Point, Shape};
 use super::label;
+use super::overlay::NodePaint;
 use crate::spec::Spec;
 use std::fmt::Write;
 
@@ -27,6 +28,18 @@ const CLASSES: &[(&str, &str)] = &[
     ("loop", "fill:none,stroke:#4285f4,stroke-dasharray:6 4"),
     ("each", "fill:none,stroke:#9aa0a6,stroke-width:4px"),
     ("inner", "fill:none,stroke:#a142f4"),
+    (
+        "source",
+        "fill:#fce8e6,stroke:#d93025,stroke-width:3px,color:#a50e0e",
+    ),
+    (
+        "sink",
+        "fill:#ffe0c2,stroke:#e8710a,stroke-width:3px,color:#8a3b00",
+    ),
+    (
+        "cleaner",
+        "fill:#ceead6,stroke:#188038,stroke-width:3px,color:#0d652d",
+    ),
 ];
 
 impl Spec<'_> {
@@ -48,62 +61,67 @@ impl Spec<'_> {
     /// assert!(diagram.contains(r#"n1{{"critic"}}"#));
     /// ```
     pub fn mermaid(&self) -> String {
-        let graph = graph(self);
-        let mut out = format!("{SETTINGS}\nflowchart TB\n");
-        let (mut depth, mut members) = (1, Vec::new());
-        // Writing to a string cannot fail, so the results are ignored.
-        for part in &graph.parts {
-            let _ = match part {
-                DrawPart::Open { id, frame, label } => {
-                    members.push((class_of_frame(*frame), *id));
-                    depth += 1;
-                    writeln!(
-                        out,
-                        "{}subgraph {id}[{}]",
-                        indent(depth - 1),
-                        quote_label([label])
-                    )
-                }
-                DrawPart::Point(point) => {
-                    members.push((class_of_shape(point.shape), point.id));
-                    writeln!(out, "{}{}", indent(depth), shape(point))
-                }
-                DrawPart::Close => {
-                    depth -= 1;
-                    writeln!(out, "{}end", indent(depth))
-                }
-            };
-        }
-        for Arrow {
-            from,
-            to,
-            label,
-            kind,
-        } in &graph.arrows
-        {
-            let line = match kind {
-                ArrowKind::Next | ArrowKind::Back => "-->",
-                ArrowKind::Exit | ArrowKind::Transfer => "-.->",
-            };
-            let label = if label.is_empty() {
-                String::new()
-            } else {
-                format!("|{}|", quote_label([label]))
-            };
-            let _ = writeln!(out, "    {from} {line}{label} {to}");
-        }
-        for (class, look) in CLASSES {
-            let ids = members
-                .iter()
-                .filter(|(member, _)| member == class)
-                .map(|(_, id)| id.to_string());
-            let ids = ids.collect::<Vec<_>>().join(",");
-            if !ids.is_empty() {
-                let _ = writeln!(out, "    classDef {class} {look}\n    class {ids} {class}");
-            }
-        }
-        out
+        draw(&graph(self))
     }
+}
+
+/// Returns the diagram of boxes and arrows.
+pub(super) fn draw(graph: &Graph) -> String {
+    let mut out = format!("{SETTINGS}\nflowchart TB\n");
+    let (mut depth, mut members) = (1, Vec::new());
+    // Writing to a string cannot fail, so the results are ignored.
+    for part in &graph.parts {
+        let _ = match part {
+            DrawPart::Open { id, frame, label } => {
+                members.push((class_of_frame(*frame), *id));
+                depth += 1;
+                writeln!(
+                    out,
+                    "{}subgraph {id}[{}]",
+                    indent(depth - 1),
+                    quote_label([label])
+                )
+            }
+            DrawPart::Point(point) => {
+                members.push((class_of_point(point), point.id));
+                writeln!(out, "{}{}", indent(depth), shape(point))
+            }
+            DrawPart::Close => {
+                depth -= 1;
+                writeln!(out, "{}end", indent(depth))
+            }
+        };
+    }
+    for Arrow {
+        from,
+        to,
+        label,
+        kind,
+    } in &graph.arrows
+    {
+        let line = match kind {
+            ArrowKind::Next | ArrowKind::Back => "-->",
+            ArrowKind::Exit | ArrowKind::Transfer => "-.->",
+            ArrowKind::Label => "==>",
+        };
+        let label = if label.is_empty() {
+            String::new()
+        } else {
+            format!("|{}|", quote_label([label]))
+        };
+        let _ = writeln!(out, "    {from} {line}{label} {to}");
+    }
+    for (class, look) in CLASSES {
+        let ids = members
+            .iter()
+            .filter(|(member, _)| member == class)
+            .map(|(_, id)| id.to_string());
+        let ids = ids.collect::<Vec<_>>().join(",");
+        if !ids.is_empty() {
+            let _ = writeln!(out, "    classDef {class} {look}\n    class {ids} {class}");
+        }
+    }
+    out
 }
 
 /// Returns the indentation at a depth. The indentation is limited, because deep trees would consist
@@ -121,7 +139,7 @@ fn shape(
     match shape {
         Shape::Terminal | Shape::Break => format!("{id}([{label}])"),
         Shape::Llm => format!("{id}({label})"),
-        Shape::Function => format!("{id}[{label}]"),
+        Shape::Function | Shape::Tool => format!("{id}[{label}]"),
         Shape::Custom => format!("{id}{{{{{label}}}}}"),
         Shape::Await => format!("{id}[/{label}/]"),
         Shape::Workflow => format!("{id}[[{label}]]"),
@@ -131,11 +149,17 @@ fn shape(
     }
 }
 
-fn class_of_shape(shape: Shape) -> &'static str {
-    match shape {
+fn class_of_point(point: &Point) -> &'static str {
+    match point.paint {
+        Some(NodePaint::Source) => return "source",
+        Some(NodePaint::Sink) => return "sink",
+        Some(NodePaint::Cleaner) => return "cleaner",
+        None => {}
+    }
+    match point.shape {
         Shape::Terminal => "terminal",
         Shape::Llm => "llm",
-        Shape::Function => "function",
+        Shape::Function | Shape::Tool => "function",
         Shape::Custom => "custom",
         Shape::Await => "await",
         Shape::Workflow => "workflow",

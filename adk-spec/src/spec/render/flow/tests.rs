@@ -30,6 +30,7 @@ fn arrows(all: impl IntoIterator<Item = Steps>) -> Vec<String> {
         ArrowKind::Back => "=>",
         ArrowKind::Exit => "~>",
         ArrowKind::Transfer => "..>",
+        ArrowKind::Label => "==>",
     };
     let arrows = graph.arrows.iter().map(|arrow| {
         let label = if arrow.label.is_empty() {
