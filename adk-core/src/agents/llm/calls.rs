@@ -130,6 +130,10 @@ async fn make_beside(
     if all.iter().any(has_question) {
         Box::pin(resume_with_answers(tools, calls, seen, &mut all, cx)).await?;
     }
+    if let Some(cell) = cx.cell() {
+        let made = all.iter().flatten();
+        made.for_each(|called| cell.join(called.left.marks.clone()));
+    }
     Ok(CallResults {
         all,
         refused,

@@ -46,6 +46,9 @@ impl Run {
             outer.services.clone(),
             RunLimits::new(config),
         );
+        if let Some(rules) = outer.guards.get() {
+            let _ = run.guards.set(rules.clone());
+        }
         *write(&run.delivery.temp) = read(&outer.delivery.temp).clone();
         if let Some(own) = outer.own_keys() {
             let own = own.copy();

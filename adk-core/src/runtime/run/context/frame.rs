@@ -3,11 +3,12 @@
 
 use super::{Context, ContextPart};
 use crate::model::UsageByAgent;
-use crate::runtime::run::{AnnouncedKeys, CallCounts, HandoverState};
+use crate::runtime::run::{AnnouncedKeys, CallCounts, HandoverState, MarkCell};
 use crate::{At, ErrorKind, Name, Path};
 use std::borrow::Cow;
 use std::mem;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 /// The data of one turn of an agent, or of one round of a loop.
 pub(crate) struct Frame {
@@ -20,6 +21,8 @@ pub(crate) struct Frame {
     pub(crate) calls: CallCounts,
     /// The keys that the current agent may write.
     pub(crate) announced: Option<AnnouncedKeys>,
+    /// What this turn has read; `None` in a workflow without guards.
+    pub(crate) marks: Option<Arc<MarkCell>>,
     /// Whether an event of this turn escalated.
     pub(crate) escalated: bool,
     /// Whether callbacks and plugins after this turn are skipped.
@@ -59,13 +62,19 @@ pub(crate) struct NothingWritten {
 }
 
 impl Frame {
-    pub(super) fn new(path: Path, is_addressable: bool, first_written: usize) -> Self {
+    pub(super) fn new(
+        path: Path,
+        is_addressable: bool,
+        first_written: usize,
+        marks: Option<Arc<MarkCell>>,
+    ) -> Self {
         Self {
             path,
             author: None,
             emits: 0,
             calls: CallCounts::default(),
             announced: None,
+            marks,
             escalated: false,
             ends_unasked: false,
             is_addressable,
@@ -124,20 +133,25 @@ impl Context {
         let author = self.name_of(path.name());
         Frame {
             author,
-            ..Frame::new(path, self.frame.is_addressable, self.written.len())
+            ..Frame::new(
+                path,
+                self.frame.is_addressable,
+                self.written.len(),
+                self.run.new_cell(),
+            )
         }
     }
 
     /// Returns the frame of a block or an agent that has the current path itself.
     pub(crate) fn frame_here(&mut self) -> Frame {
-        let first_written = self.written.len();
+        let (first_written, marks) = (self.written.len(), self.run.new_cell());
         let outer = &mut self.frame;
         Frame {
             author: outer.author.clone(),
             emits: outer.emits,
             calls: mem::take(&mut outer.calls),
             is_at_outer_path: true,
-            ..Frame::new(outer.path.clone(), outer.is_addressable, first_written)
+            ..Frame::new(outer.path.clone(), outer.is_addressable, first_written, marks)
         }
     }
 

@@ -94,6 +94,10 @@ pub(super) fn checked_flow(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Re
 }
 
 pub(super) async fn run_body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
+    if cx.cell().is_some() {
+        // Boxed to keep the future small, because few workflows have guards.
+        Box::pin(cx.begin_guarded(agent.meta())).await?;
+    }
     let flow = match CatchPanic(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
         Ok(flow) => flow?,
         Err(panic) => {
