@@ -3,7 +3,7 @@
 use crate::agents::llm::LlmAgent;
 use crate::model::ToolDeclaration;
 use crate::runtime::agent::DynAgent;
-use crate::runtime::run::{Context, Marks, Overlay, Prepare, Run, Shown, stored_key};
+use crate::runtime::run::{Context, Marks, Prepare, Run, Shown, stored_key};
 use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, text};
 use crate::runtime::workflow::{prepare_root, run_root};
 use crate::spec::ToolMeta;
@@ -144,8 +144,7 @@ impl AgentTool {
         loop {
             let polled = poll_fn(|task| run.outbox().poll(&mut future, &mut ended, task)).await;
             if matches!(polled, Polled::Ended(Err(_))) && run.guard_rules().is_some() {
-                // An error may quote anything.
-                cx.note_marks(Marks::of_everything(&Overlay::default(), &run));
+                cx.note_marks(Marks::of_error(&run));
             }
             match polled {
                 Polled::Event(event) => {
@@ -231,7 +230,7 @@ impl FinalOutput {
         {
             self.error = Some(error);
             if run.guard_rules().is_some() {
-                self.marks.join(Marks::of_everything(&Overlay::default(), run));
+                self.marks.join(Marks::of_error(run));
             }
         }
         self.written.extend(event.actions.state_delta.clone());

@@ -32,7 +32,10 @@ mod tests {
     #[test]
     fn a_mark_has_the_prefix_of_its_key() {
         assert_eq!(marked_key("user:plan#private"), Some("user:plan"));
-        assert_eq!(marked_key("w/each_1[3]/note#untrusted"), Some("w/each_1[3]/note"));
+        assert_eq!(
+            marked_key("w/each_1[3]/note#untrusted"),
+            Some("w/each_1[3]/note")
+        );
         assert_eq!(marked_key("plan"), None);
         assert!(is_of_session("#untrusted") && is_of_session("user:#artifacts#private"));
         assert!(!is_of_session("plan#untrusted") && !is_of_session("plan"));

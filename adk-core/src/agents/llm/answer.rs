@@ -122,12 +122,11 @@ pub(super) async fn before_model(
     Box::pin(async move {
         let mut own = cx.callback_context();
         let callbacks = &agent.settings.model_callbacks.0;
-        let before = is_strict(cx)
-            .then(|| (request.system_instruction.clone(), request.contents.clone()));
+        let before =
+            is_strict(cx).then(|| (request.system_instruction.clone(), request.contents.clone()));
         let given = hooks::before_model(callbacks, &mut own, request).await;
         let is_other = |(instruction, contents)| {
-            request.system_instruction != instruction
-                || request.contents != contents
+            request.system_instruction != instruction || request.contents != contents
         };
         if before.is_some_and(is_other) || matches!(given, Ok(Some(_))) {
             cx.note_callback();

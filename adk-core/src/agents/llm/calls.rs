@@ -131,8 +131,16 @@ async fn make_beside(
         Box::pin(resume_with_answers(tools, calls, seen, &mut all, cx)).await?;
     }
     if let Some(cell) = cx.cell() {
-        let made = all.iter().flatten();
-        made.for_each(|called| cell.join(called.left.marks.clone()));
+        for (call, called) in calls.iter().zip(&all) {
+            match called {
+                Ok(called) => cell.join(called.left.marks.clone()),
+                // The error may quote the result.
+                Err(_) => tools
+                    .get(&call.name)
+                    .into_iter()
+                    .for_each(|tool| cell.join(tools.marks(&**tool, cx))),
+            }
+        }
     }
     Ok(CallResults {
         all,

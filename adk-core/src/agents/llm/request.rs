@@ -72,7 +72,15 @@ pub(super) async fn build(
         {
             Box::pin(turn_contents(&history, &info, rules)).await?
         }
-        None => Box::pin(contents(&history, &info.agent, agent.include_contents, rules)).await?,
+        None => {
+            Box::pin(contents(
+                &history,
+                &info.agent,
+                agent.include_contents,
+                rules,
+            ))
+            .await?
+        }
     };
     let system_instruction = paragraphs.join(GAP);
     let (contents, shown) = contents;

@@ -102,7 +102,9 @@ impl<'a> Toolbox<'a> {
         let at_provider = self
             .all()
             .filter(|tool| tool.meta().at_provider && self.may_offer(tool, cx));
-        at_provider.map(|tool| Name::shared(tool.meta().name)).collect()
+        at_provider
+            .map(|tool| Name::shared(tool.meta().name))
+            .collect()
     }
 
     fn all(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {

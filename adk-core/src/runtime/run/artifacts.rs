@@ -15,7 +15,7 @@ pub struct Artifacts<'a> {
     /// The numbering and the path of recorded calls; `None` in a tool call, which is recorded as a
     /// whole.
     pub(crate) calls: Option<(&'a Path, &'a mut CallCounts)>,
-    /// What the turn or the call has read; `None` in a workflow without guards.
+    /// The marks of all that the turn or the call has read; `None` in a workflow without guards.
     pub(crate) marks: Option<&'a MarkCell>,
 }
 

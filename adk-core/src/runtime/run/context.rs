@@ -15,8 +15,8 @@ pub(crate) use surroundings::{ContextPart, Entered, Surroundings};
 pub(crate) use wait::{WaitAnswer, WaitQuestion};
 
 use super::{
-    AnnouncedKeys, Artifacts, CallbackContext, Caller, CallerPlace, Effects, History, KeyScope, Marks,
-    Overlay, Records, Run, RunConfig, State, ToolActions, TraceSpan, UpdatedKeys, Updates,
+    AnnouncedKeys, Artifacts, CallbackContext, Caller, CallerPlace, Effects, History, KeyScope,
+    Marks, Overlay, Records, Run, RunConfig, State, ToolActions, TraceSpan, UpdatedKeys, Updates,
     WriteRules, Writer, WriterKind, accessors,
 };
 use crate::memory::MemoryEntry;

@@ -43,7 +43,7 @@ pub(crate) struct Effects {
     /// The writes that callbacks may make.
     pub(crate) rules: WriteRules,
     pub(crate) records: Records,
-    /// What the turn or the call has read; `None` in a workflow without guards.
+    /// The marks of all that the turn or the call has read; `None` in a workflow without guards.
     pub(crate) marks: Option<Arc<MarkCell>>,
 }
 

@@ -11,7 +11,7 @@ mod stamp;
 pub(crate) use guard::{Blocked, allows, wait_name};
 pub(crate) use stamp::{Shown, Stamp};
 
-use super::{Overlay, Run};
+use super::{KeyScope, Overlay, Run};
 use crate::Name;
 use crate::spec::{AgentMeta, Guards, Labels};
 use crate::store::event::{Event, MARKS_KEY, StateDelta};
@@ -57,7 +57,8 @@ impl Marks {
 
     /// Returns the marks that labels give to a result.
     pub(crate) fn of_labels(labels: Labels, source: impl FnOnce() -> Name) -> Self {
-        let [untrusted, private] = [Labels::UNTRUSTED, Labels::PRIVATE].map(|label| labels.has(label));
+        let [untrusted, private] =
+            [Labels::UNTRUSTED, Labels::PRIVATE].map(|label| labels.has(label));
         if !untrusted && !private {
             return Self::NONE;
         }
@@ -70,7 +71,10 @@ impl Marks {
 
     /// Returns the marks of an event. Only a run with guards gives marks to its events.
     pub(crate) fn of_event(event: &Event, rules: &GuardRules) -> Self {
-        let shows = event.content.as_ref().is_some_and(|content| !content.parts.is_empty())
+        let shows = event
+            .content
+            .as_ref()
+            .is_some_and(|content| !content.parts.is_empty())
             || event.actions.compaction.is_some();
         match event.metadata(MARKS_KEY) {
             Some(Value::Object(marks)) => {
@@ -95,7 +99,10 @@ impl Marks {
 
     /// Returns the sources with the ends of the keys that name them.
     fn both(self) -> [(&'static str, Option<Name>); 2] {
-        [(UNTRUSTED_MARK, self.untrusted), (PRIVATE_MARK, self.private)]
+        [
+            (UNTRUSTED_MARK, self.untrusted),
+            (PRIVATE_MARK, self.private),
+        ]
     }
 
     /// Returns the marks of a stored key. Uncommitted writes come first.
@@ -130,13 +137,17 @@ impl Marks {
     /// Returns the marks of all artifacts.
     pub(crate) fn of_artifacts(run: &Run) -> Self {
         let mut marks = Self::of_key(MARKED_ARTIFACTS, None, run);
-        marks.join(Self::of_key(&["user:", MARKED_ARTIFACTS].concat(), None, run));
+        marks.join(Self::of_key(
+            &["user:", MARKED_ARTIFACTS].concat(),
+            None,
+            run,
+        ));
         marks
     }
 
-    /// Returns the marks of all keys, of the conversation and of all artifacts: those of something
-    /// that may have read anything.
-    pub(crate) fn of_everything(pending: &Overlay, run: &Run) -> Self {
+    /// Returns the marks of all keys of a scope, of the conversation and of all artifacts: those of
+    /// something that may have read anything.
+    pub(crate) fn of_everything(scope: Option<&KeyScope>, pending: &Overlay, run: &Run) -> Self {
         let mut state = run.session().state();
         if let Some(own) = run.own_keys() {
             state = own.visible_state(state);
@@ -149,9 +160,12 @@ impl Marks {
             .chain(pending.state_delta.iter());
         let mut marks = Self::NONE;
         for (key, value) in all {
-            let (Some(_), Some(source)) = (marked_key(key), value.as_str()) else {
+            let (Some(marked), Some(source)) = (marked_key(key), value.as_str()) else {
                 continue;
             };
+            if scope.is_some_and(|scope| !scope.sees(marked)) {
+                continue;
+            }
             let source = Some(Name::shared(source));
             marks.join(if key.ends_with(UNTRUSTED_MARK) {
                 Self {
@@ -164,6 +178,15 @@ impl Marks {
                     private: source,
                 }
             });
+        }
+        marks
+    }
+
+    /// Returns the marks of the error of a run, which may quote anything.
+    pub(crate) fn of_error(run: &Run) -> Self {
+        let mut marks = Self::of_everything(None, &Overlay::default(), run);
+        if let Some(rules) = run.guard_rules() {
+            marks.join(rules.failed.marks());
         }
         marks
     }
@@ -215,14 +238,15 @@ pub(crate) struct GuardRules {
     pub(crate) strict: bool,
     /// The marks of messages of the user.
     pub(crate) message: Marks,
+    /// The marks of what failed turns have read. Errors may quote it.
+    pub(crate) failed: MarkCell,
 }
 
 impl GuardRules {
     pub(crate) fn new(guards: &Guards<'_>, root: &AgentMeta<'_>) -> Self {
         let message = root.request_input();
         let source = |keys: &[&str], takes_user: bool| {
-            let is_message =
-                |key: &&&str| takes_user && **key == "user" || message == Some(**key);
+            let is_message = |key: &&&str| takes_user && **key == "user" || message == Some(**key);
             let found = keys.iter().find(is_message)?;
             Some(match *found {
                 "user" => Name::literal("the message of the user"),
@@ -235,6 +259,7 @@ impl GuardRules {
                 untrusted: source(guards.untrusted, true),
                 private: source(guards.private, false),
             },
+            failed: MarkCell::default(),
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct State<'a> {
     pub(crate) overlay: &'a mut Overlay,
     pub(crate) updates: Updates<'a>,
     pub(crate) writer: Writer<'a>,
-    /// What the turn or the call has read; `None` in a workflow without guards.
+    /// The marks of all that the turn or the call has read; `None` in a workflow without guards.
     pub(crate) marks: Option<&'a MarkCell>,
     /// The first forbidden write of a tool. It fails the run, because the model cannot correct the
     /// tool.

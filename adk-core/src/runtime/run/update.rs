@@ -13,7 +13,8 @@ pub(crate) use commit::is_update;
 
 use super::record::{self, RecordSubject};
 use super::{
-    CallCounts, CallStep, Caller, KeyScope, Overlay, Run, State, decode, encode, perform, state, stored_key,
+    CallCounts, CallStep, Caller, KeyScope, Overlay, Run, State, decode, encode, perform, state,
+    stored_key,
 };
 use crate::store::engine::{
     CallInputs, CallKind, Change, Draft, StepKey, Stored, Update, is_failure,
@@ -176,7 +177,12 @@ impl State<'_> {
                 read.clone()
             }
         };
-        let pending: Vec<_> = self.overlay.state_delta.iter().map(|(key, _)| key.clone()).collect();
+        let pending: Vec<_> = self
+            .overlay
+            .state_delta
+            .iter()
+            .map(|(key, _)| key.clone())
+            .collect();
         for key in pending.iter().filter(|key| marked_key(key).is_none()) {
             read_as(key).write(key, &mut self.overlay.state_delta, &run, false);
         }
@@ -392,7 +398,10 @@ async fn record_failure(run: &Arc<Run>, step: StepKey, error: Error) -> Result<A
 
 fn add_marks(draft: &mut Draft, marks: StateDelta) {
     if !marks.is_empty() {
-        Arc::make_mut(&mut draft.event).actions.state_delta.extend(marks);
+        Arc::make_mut(&mut draft.event)
+            .actions
+            .state_delta
+            .extend(marks);
     }
 }
 

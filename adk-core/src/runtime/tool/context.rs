@@ -169,7 +169,10 @@ impl ToolContext {
 
     /// Returns whether what callbacks add counts as text of strangers.
     pub(crate) fn is_strict(&self) -> bool {
-        self.effects.run.guard_rules().is_some_and(|rules| rules.strict)
+        self.effects
+            .run
+            .guard_rules()
+            .is_some_and(|rules| rules.strict)
     }
 
     /// Adds the marks of something that the call has read.

@@ -52,7 +52,9 @@ pub(super) async fn ask(
     let tool = tools.get(&call.name).filter(|_| call.malformed.is_none());
     let sink = tool.and_then(|tool| tools.sink(tool, cx)).map(Box::new);
     let begins = tool.is_some_and(|tool| {
-        tool.meta().confirm || is_guarded(sink.as_deref(), tools, cx) || is_split(tool, tools.agent(), cx)
+        tool.meta().confirm
+            || is_guarded(sink.as_deref(), tools, cx)
+            || is_split(tool, tools.agent(), cx)
     });
     if !begins && !cx.run.kind.has_record() {
         return Ok(ConfirmationOutcome::NotNeeded);

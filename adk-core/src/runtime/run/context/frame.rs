@@ -21,7 +21,7 @@ pub(crate) struct Frame {
     pub(crate) calls: CallCounts,
     /// The keys that the current agent may write.
     pub(crate) announced: Option<AnnouncedKeys>,
-    /// What this turn has read; `None` in a workflow without guards.
+    /// The marks of all that this turn has read; `None` in a workflow without guards.
     pub(crate) marks: Option<Arc<MarkCell>>,
     /// Whether an event of this turn escalated.
     pub(crate) escalated: bool,
@@ -151,7 +151,12 @@ impl Context {
             emits: outer.emits,
             calls: mem::take(&mut outer.calls),
             is_at_outer_path: true,
-            ..Frame::new(outer.path.clone(), outer.is_addressable, first_written, marks)
+            ..Frame::new(
+                outer.path.clone(),
+                outer.is_addressable,
+                first_written,
+                marks,
+            )
         }
     }
 

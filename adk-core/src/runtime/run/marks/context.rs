@@ -2,6 +2,7 @@
 
 use super::{Blocked, MarkCell, Marks, Shown, Stamp, allows};
 use crate::runtime::run::{Context, WaitAnswer, stored_key};
+use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentKind, AgentMeta, Guards, KeySpec, Labels};
 use crate::store::engine::CallKind;
 use crate::{Error, ErrorKind, Name, Result};
@@ -38,9 +39,26 @@ impl Context {
 
     /// Returns the marks of something that may have read anything.
     pub(crate) fn marks_of_everything(&self) -> Marks {
-        let mut marks = Marks::of_everything(self.pending(), &self.run);
+        let scope = self.around.scope.as_deref();
+        let mut marks = Marks::of_everything(scope, self.pending(), &self.run);
         marks.join(self.marks_of_log());
         marks
+    }
+
+    /// Returns the marks of an error, which may quote anything that the failed step has read.
+    pub(crate) fn marks_of_error(&self) -> Marks {
+        let mut marks = self.marks_of_everything();
+        if let Some(rules) = self.run.guard_rules() {
+            marks.join(rules.failed.marks());
+        }
+        marks
+    }
+
+    /// Keeps what this turn has read, because it has failed.
+    pub(crate) fn note_failure(&self) {
+        if let (Some(cell), Some(rules)) = (self.cell(), self.run.guard_rules()) {
+            rules.failed.join(cell.marks());
+        }
     }
 
     /// Returns the marks of the conversation.
@@ -153,7 +171,7 @@ impl Context {
     /// does not run without the consent of a person.
     ///
     /// # Errors
-    /// Fails if nobody can be asked, or if a person refuses.
+    /// Fails if the run cannot ask a person, or if the person refuses.
     pub(crate) async fn begin_guarded(&mut self, meta: &AgentMeta<'_>) -> Result<()> {
         let run = self.run.clone();
         let (Some(rules), Some(cell)) = (run.guard_rules(), self.cell().cloned()) else {
@@ -165,14 +183,7 @@ impl Context {
         let labels = rules.counted(meta.labels);
         if labels.has(Labels::ACTS.and(Labels::SENDS)) {
             let mut context = cell.marks();
-            for read in meta.reads {
-                let marks = self.marks_of(read.name);
-                context.join(if read.is_closed() {
-                    marks.without_text()
-                } else {
-                    marks
-                });
-            }
+            context.join(self.marks_of_reads(meta));
             if meta.kind == AgentKind::Custom || labels.has(SEES_ALL) {
                 context.join(self.marks_of_everything());
             }
@@ -189,6 +200,29 @@ impl Context {
             }));
         }
         Ok(())
+    }
+
+    /// Returns the marks of the keys that the description of an agent names.
+    fn marks_of_reads(&self, meta: &AgentMeta<'_>) -> Marks {
+        let mut marks = Marks::NONE;
+        for read in meta.reads {
+            let read_marks = self.marks_of(read.name);
+            marks.join(if read.is_closed() {
+                read_marks.without_text()
+            } else {
+                read_marks
+            });
+        }
+        for prompt in meta.prompts {
+            let mut found = Placeholders::new(prompt);
+            while let Some(found) = found.next() {
+                marks.join(match found.source {
+                    Source::Key(name) => self.marks_of(name),
+                    Source::Artifact(_) => Marks::of_artifacts(&self.run),
+                });
+            }
+        }
+        marks
     }
 
     async fn ask_about(&mut self, meta: &AgentMeta<'_>, blocked: &Blocked) -> Result<()> {

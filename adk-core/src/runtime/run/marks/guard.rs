@@ -107,8 +107,9 @@ impl GuardRules {
 }
 
 impl Context {
-    /// Returns whether this run can ask a person.
+    /// Returns whether this run can ask a person: its engine keeps runs, and it is not the run of an
+    /// agent that is used as a tool.
     pub(crate) fn may_ask(&self) -> bool {
-        self.run.engine.waits().is_some()
+        self.run.engine.records() && !self.run.kind.is_nested()
     }
 }

@@ -1,13 +1,13 @@
 //! [`Stamp`]: the marks of an event and of the keys that it writes.
 
-use super::{Marks, MarkCell};
+use super::{MarkCell, Marks};
 use crate::Name;
 use crate::runtime::run::{AnnouncedKeys, KeyScope, Run, stored_key};
 use crate::store::event::{Event, MARKS_KEY};
 use crate::store::session::{MARKED_ARTIFACTS, marked_key};
 use std::sync::Arc;
 
-/// What the next event of a turn shows.
+/// The content of the next event of a turn.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Shown {
     /// Anything that the turn has seen.
@@ -45,7 +45,10 @@ impl Stamp {
     pub(crate) fn apply(&self, event: &mut Event) {
         let (said, turn) = self.cell.results(&self.shown);
         let run = &*self.run;
-        let shows = event.content.as_ref().is_some_and(|content| !content.parts.is_empty())
+        let shows = event
+            .content
+            .as_ref()
+            .is_some_and(|content| !content.parts.is_empty())
             || event.actions.compaction.is_some();
         if shows {
             let metadata = &mut event.details_mut().custom_metadata;
@@ -53,7 +56,11 @@ impl Stamp {
         }
         let mut files: Vec<&str> = Vec::new();
         for (name, _) in &event.actions.artifact_delta {
-            files.push(if name.starts_with("user:") { "user:" } else { "" });
+            files.push(if name.starts_with("user:") {
+                "user:"
+            } else {
+                ""
+            });
         }
         let delta = &mut event.actions.state_delta;
         let keys: Vec<Name> = delta.iter().map(|(key, _)| key.clone()).collect();

@@ -116,9 +116,8 @@ impl Steps<'_> {
         let scope = scopes::else_scope(&self.workflow.name(at), cx.around.scope.clone());
         let scope = Arc::new(scope);
         round_cx.around.scope = Some(scope.clone());
-        // An error may quote anything.
         if round_cx.cell().is_some() {
-            let marks = round_cx.marks_of_everything();
+            let marks = round_cx.marks_of_error();
             round_cx.mark(ERROR_KEY, marks);
         }
         let delta = &mut event.actions.state_delta;

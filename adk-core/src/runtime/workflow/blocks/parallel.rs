@@ -4,7 +4,7 @@
 use super::discard::Discards;
 use super::parts::{FailedPart, JoinRules, PartsOutcome, Race, begun_parts, run_parts};
 use super::remote::RemoteBranchSet;
-use crate::runtime::run::{Marks, Context, Cut, KeyScope, measure};
+use crate::runtime::run::{Context, Cut, KeyScope, Marks, measure};
 use crate::runtime::workflow::steps::reads::Elements;
 use crate::runtime::workflow::steps::{RunPart, Steps, Walked, boxed, scopes};
 use crate::spec::{OnError, StepKind};

@@ -98,7 +98,11 @@ pub(super) async fn run_body(agent: &dyn DynAgent, cx: &mut Context) -> Result<F
         // Boxed to keep the future small, because few workflows have guards.
         Box::pin(cx.begin_guarded(agent.meta())).await?;
     }
-    let flow = match CatchPanic(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
+    let ran = CatchPanic(in_span(cx.trace.clone(), agent.run_dyn(cx))).await;
+    if !matches!(ran, Ok(Ok(_))) {
+        cx.note_failure();
+    }
+    let flow = match ran {
         Ok(flow) => flow?,
         Err(panic) => {
             let error = panic.into_error("it", cx.run_id(), cx.path());
