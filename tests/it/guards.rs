@@ -7,13 +7,9 @@ use super::killed::{ByTurn, kill_everywhere};
 use adk::engine::MemoryJournal;
 use adk::model::ModelRequest;
 use adk::prelude::*;
-use adk::session::MemoryStore;
+use adk::session::{MemoryStore, SessionStore};
 use adk::testing::{Reply, ScriptedModel};
-use adk::tool::FunctionTool;
-use adk::{
-    BoxFuture, CallbackContext, DynTool, ErrorKind, Event, MARKS_KEY, Part, ReadonlyContext,
-    RunEnd, Toolset, Waiting,
-};
+use adk::{CallbackContext, ErrorKind, Event, MARKS_KEY, Part, RunEnd, Waiting};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -77,8 +73,9 @@ fn publish(word: &str) -> String {
 
 workflow! {
     /// Has only tools of the program.
-    #[guards(private(vault))]
-    pub Open(topic: String, vault: u64) -> answer: String {
+    #[guards(private(user:vault))]
+    pub Open(topic: String) -> answer: String {
+        state user:vault: u64;
         agent clerk -> answer: String { instruction: "{topic}", tools: [..], max_turns: 8 }
         clerk
     }
@@ -93,18 +90,19 @@ workflow! {
 }
 
 workflow! {
-    /// Has only tools of the program, and each must have a label.
+    /// Everything in it has labels.
     #[guards(strict)]
     pub Strict(topic: String) -> answer: String {
-        agent clerk -> answer: String { instruction: "{topic}", tools: [..], max_turns: 8 }
+        agent clerk -> answer: String { instruction: "{topic}", tools: [send_mail], max_turns: 8 }
         clerk
     }
 }
 
 workflow! {
     /// Reads a page, cleans it in each way, and acts on it.
-    #[guards(private(vault))]
-    pub Ways(topic: String, vault: u64) {
+    #[guards(private(user:vault))]
+    pub Ways(topic: String) {
+        state user:vault: u64;
         agent reader -> page: String { include_contents: prompt, instruction: "{topic}", tools: [..], max_turns: 3 }
         agent judge -> fine: bool { include_contents: prompt, instruction: "Fine? {page}" }
         agent by_page { include_contents: prompt, instruction: "{page}", tools: [..], max_turns: 3 }
@@ -121,8 +119,9 @@ workflow! {
 
 workflow! {
     /// A function acts on what a page says.
-    #[guards(private(vault))]
-    pub Functions(topic: String, vault: u64) -> done: String {
+    #[guards(private(user:vault))]
+    pub Functions(topic: String) -> done: String {
+        state user:vault: u64;
         agent reader -> page: String { instruction: "{topic}", tools: [..], max_turns: 3 }
         reader; copy; publish
     }
@@ -130,20 +129,23 @@ workflow! {
 
 workflow! {
     /// Reads pages in elements and branches, and notes the last one for later sessions.
-    #[guards(private(vault))]
-    pub Many(topics: Vec<String>, vault: u64) -> all: Vec<String> {
+    #[guards(private(user:vault))]
+    pub Many(topics: Vec<String>) -> all: Vec<String> {
+        state user:vault: u64;
         agent reader -> all: String { instruction: "{topic}", tools: [..], max_turns: 3 }
         agent keeper -> user:note: String { instruction: "Note {all}" }
         agent other -> side: String { instruction: "Say something." }
         each topic in topics < reader >;
-        parallel < keeper, other >
+        parallel < keeper; other >
     }
 }
 
 workflow! {
     /// Uses a note of the user.
-    #[guards(private(vault))]
-    pub Later(vault: u64) -> answer: String {
+    #[guards(private(user:vault))]
+    pub Later() -> answer: String {
+        state user:vault: u64;
+        state user:note: String;
         agent clerk -> answer: String {
             include_contents: prompt, instruction: "{user:note}", tools: [..], max_turns: 3,
         }
@@ -151,25 +153,8 @@ workflow! {
     }
 }
 
-/// A toolset of tools without labels.
-#[derive(Debug, Default)]
-struct Files;
-
-impl Toolset for Files {
-    fn name(&self) -> &str {
-        "files"
-    }
-
-    fn tools<'a>(&'a self, _: &'a ReadonlyContext) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
-        let read = FunctionTool::new("read", "Reads.", |(): (), _: &mut ToolContext| "TAINT");
-        let write = FunctionTool::new("write", "Writes.", |(): (), _: &mut ToolContext| "sent it");
-        let all: Vec<Arc<dyn DynTool>> = vec![Arc::new(read), Arc::new(write)];
-        Box::pin(async move { Ok(all) })
-    }
-}
-
 struct World {
-    sessions: Arc<MemoryStore>,
+    sessions: Arc<dyn SessionStore>,
     journal: MemoryJournal,
 }
 
@@ -285,13 +270,13 @@ async fn an_added_tool_does_not_act_on_text_of_strangers() {
     ] {
         let runner = world.forgetting(calling(tools));
         let open = open();
-        let shown = Shown::of(runner.run(&open, ("Hi", 3)).stream()).await;
+        let shown = Shown::of(runner.run(&open, "Hi").stream()).await;
         assert!(shown.waits().is_empty());
         assert_eq!(shown.sent(), sent, "{tools:?}: {:?}", shown.results());
     }
     let runner = world.forgetting(calling(&["fetch_page", "send_mail"]));
     let open = open();
-    let shown = Shown::of(runner.run(&open, ("Hi", 3)).stream()).await;
+    let shown = Shown::of(runner.run(&open, "Hi").stream()).await;
     assert_eq!(
         shown.results()[1],
         "{\"error\":\"The call did not run: it acts, and text that strangers wrote may steer it, \
@@ -305,7 +290,7 @@ async fn a_run_that_is_kept_asks_a_person() {
         let world = World::new();
         let open = open();
         let runner = world.keeping(calling(&["fetch_page", "send_mail"]));
-        let shown = Shown::of(runner.run(&open, ("Hi", 3)).stream()).await;
+        let shown = Shown::of(runner.run(&open, "Hi").stream()).await;
         let [wait] = shown.waits() else {
             panic!("one wait: {:?}", shown.results())
         };
@@ -343,7 +328,7 @@ async fn a_confirmed_call_needs_no_second_question() {
     let world = World::new();
     let open = open();
     let runner = world.keeping(calling(&["fetch_page", "send_letter"]));
-    let shown = Shown::of(runner.run(&open, ("Hi", 3)).stream()).await;
+    let shown = Shown::of(runner.run(&open, "Hi").stream()).await;
     let [wait] = shown.waits() else {
         panic!("one wait")
     };
@@ -355,39 +340,15 @@ async fn a_confirmed_call_needs_no_second_question() {
 }
 
 #[tokio::test]
-async fn tools_without_labels_count_only_under_strict() {
-    let world = World::new();
-    let model = || calling(&["read", "write"]);
-    let mut strict = Strict::default();
-    strict.clerk.add_toolset(Files);
-    let runner = world.forgetting(model());
-    let shown = Shown::of(runner.run(&strict, "Hi").stream()).await;
-    assert_eq!(shown.sent(), 0, "{:?}", shown.results());
-    let mut open = Open::default();
-    open.clerk.add_toolset(Files);
-    let runner = world.forgetting(model());
-    let shown = Shown::of(runner.run(&open, ("Hi", 1)).stream()).await;
-    assert_eq!(shown.sent(), 1, "{:?}", shown.results());
-    // The first call of a clean conversation runs, even of a tool that counts as everything.
-    let runner = world.forgetting(calling(&["write", "write"]));
-    let shown = Shown::of(runner.run(&strict, "Hi").stream()).await;
-    assert_eq!(shown.sent(), 1, "{:?}", shown.results());
-}
-
-#[tokio::test]
 async fn workflows_of_one_session_share_their_marks() {
     let world = World::new();
     let reads = world.forgetting(calling(&["fetch_page"]));
     let open = open();
-    reads
-        .session("ann", "s")
-        .run(&open, ("Hi", 1))
-        .await
-        .unwrap();
+    reads.session("ann", "s").run(&open, "Hi").await.unwrap();
     for (session, sent) in [("s", 0), ("t", 1)] {
         let runner = world.forgetting(calling(&["send_mail"]));
         let other = runner.session("ann", session);
-        let shown = Shown::of(other.run(&open, ("Hi", 1)).stream()).await;
+        let shown = Shown::of(other.run(&open, "Hi").stream()).await;
         assert_eq!(shown.sent(), sent, "{session}");
     }
     // Events of a workflow without guards have no marks, so they count under `strict`.
@@ -396,8 +357,7 @@ async fn workflows_of_one_session_share_their_marks() {
     let reads = world.forgetting(calling(&["fetch_page"]));
     reads.session("ann", "u").run(&plain, "Hi").await.unwrap();
     let runner = world.forgetting(calling(&["send_mail"]));
-    let mut strict = Strict::default();
-    strict.clerk.add_tool(send_mail::default());
+    let strict = Strict::default();
     for (session, sent) in [("u", 0), ("v", 1)] {
         let runner_of = runner.session("ann", session);
         let shown = Shown::of(runner_of.run(&strict, "Hi").stream()).await;
@@ -423,15 +383,11 @@ async fn only_workflows_with_guards_write_marks() {
     drop(outcome);
     let open = open();
     let runner = world.keeping(calling(&["fetch_page"]));
-    runner
-        .session("ann", "t")
-        .run(&open, ("Hi", 1))
-        .await
-        .unwrap();
+    runner.session("ann", "t").run(&open, "Hi").await.unwrap();
     let session = runner.session("ann", "t").get().await.unwrap().unwrap();
     let state = json!(session.state());
     assert_eq!(state["answer#untrusted"], "tool `fetch_page` of `clerk`");
-    assert_eq!(state["vault#private"], "`vault`");
+    assert_eq!(state["user:vault#private"], "`user:vault`");
     assert_eq!(state.get("topic#untrusted"), None);
     let marks: Vec<_> = session
         .events()
@@ -467,7 +423,7 @@ async fn values_without_text_and_trusted_or_seen_ones_are_clean() {
     }
     let runner = world.keeping(model);
     let ways = ways();
-    let shown = Shown::of(runner.run(&ways, ("Hi", 1)).stream()).await;
+    let shown = Shown::of(runner.run(&ways, "Hi").stream()).await;
     let [guard] = shown.waits() else {
         panic!("one wait")
     };
@@ -502,7 +458,7 @@ async fn a_function_that_acts_waits_or_fails() {
     functions.reader.add_tool(fetch_page::default());
     let model = || calling(&["fetch_page"]);
     let runner = world.forgetting(model());
-    let error = runner.run(&functions, ("Hi", 1)).await.unwrap_err();
+    let error = runner.run(&functions, "Hi").await.unwrap_err();
     assert_eq!(
         error.message(),
         "`publish` did not run: it acts, and text that strangers wrote may steer it, from tool \
@@ -511,7 +467,7 @@ async fn a_function_that_acts_waits_or_fails() {
     for (answer, ends) in [(true, true), (false, false)] {
         let world = World::new();
         let runner = world.keeping(model());
-        let shown = Shown::of(runner.run(&functions, ("Hi", 1)).stream()).await;
+        let shown = Shown::of(runner.run(&functions, "Hi").stream()).await;
         let [wait] = shown.waits() else {
             panic!("one wait")
         };
@@ -587,15 +543,16 @@ async fn what_a_callback_reads_marks_what_it_adds() {
             .call("send_mail", json!({"body": "x"}))
             .text("done");
         let runner = world.forgetting(model);
-        let shown = Shown::of(runner.run(&desk, 1).stream()).await;
+        let shown = Shown::of(runner.run(&desk, ()).stream()).await;
         assert_eq!(shown.sent(), sent, "{key}: {:?}", shown.results());
     }
 }
 
 workflow! {
     /// A callback of the clerk quotes one of two keys.
-    #[guards(private(vault))]
-    pub Quoting(vault: u64) {
+    #[guards(private(user:vault))]
+    pub Quoting() {
+        state user:vault: u64;
         agent reader -> dirty: String { include_contents: prompt, instruction: "Read.", tools: [..], max_turns: 3 }
         agent writer -> clean: String { include_contents: prompt, instruction: "Write." }
         agent clerk { include_contents: prompt, instruction: "Send.", tools: [..], max_turns: 3 }
@@ -620,11 +577,7 @@ async fn lists_branches_and_keys_of_users_keep_their_marks() {
     );
     let runner = world.keeping(model);
     let topics = vec!["a".to_owned(), "b".to_owned()];
-    runner
-        .session("ann", "s")
-        .run(&many, (topics, 1))
-        .await
-        .unwrap();
+    runner.session("ann", "s").run(&many, topics).await.unwrap();
     let session = runner.session("ann", "s").get().await.unwrap().unwrap();
     let state = json!(session.state());
     let source = "tool `fetch_page` of `reader`";
@@ -635,7 +588,7 @@ async fn lists_branches_and_keys_of_users_keep_their_marks() {
         let mut later = Later::default();
         later.clerk.add_tool(send_mail::default());
         let other = runner.session(user, "another");
-        let request = other.run(&later, 1);
+        let request = other.run(&later, ());
         let request = if user == "bob" {
             request.state("user:note", "clean")
         } else {
@@ -648,11 +601,12 @@ async fn lists_branches_and_keys_of_users_keep_their_marks() {
 
 workflow! {
     /// Summarizes a page, and sends a mail.
-    #[guards(private(vault))]
-    pub Long(topic: String, vault: u64) -> answer: String {
+    #[guards(private(user:vault))]
+    pub Long(topic: String) -> answer: String {
+        state user:vault: u64;
         agent reader -> page: String { instruction: "{topic}", tools: [..], max_turns: 3 }
         agent clerk -> answer: String {
-            instruction: "Send.", compact(after = 3, keep = 1), tools: [..], max_turns: 4,
+            instruction: "Send.", compact: { after: 3, keep: 1 }, tools: [..], max_turns: 4,
         }
         reader; clerk
     }
@@ -675,7 +629,7 @@ async fn a_summary_has_the_marks_of_what_it_sums_up() {
         .text("done");
     let runner = world.forgetting(model);
     let session = runner.session("ann", "s");
-    let shown = Shown::of(session.run(&long, ("Hi", 1)).stream()).await;
+    let shown = Shown::of(session.run(&long, "Hi").stream()).await;
     let summary = shown
         .events
         .iter()

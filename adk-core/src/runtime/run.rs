@@ -114,6 +114,8 @@ pub(crate) struct Run {
     pub(crate) only_appends: bool,
     /// The rules of a workflow with `#[guards(...)]`.
     guards: OnceLock<Arc<GuardRules>>,
+    /// The marks of what failed turns have read, which errors may quote.
+    failed: MarkCell,
 }
 
 impl Run {
@@ -135,6 +137,7 @@ impl Run {
             progress: RunProgress::default(),
             limits,
             guards: OnceLock::new(),
+            failed: MarkCell::default(),
         }
     }
 

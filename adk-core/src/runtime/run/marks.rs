@@ -185,9 +185,7 @@ impl Marks {
     /// Returns the marks of the error of a run, which may quote anything.
     pub(crate) fn of_error(run: &Run) -> Self {
         let mut marks = Self::of_everything(None, &Overlay::default(), run);
-        if let Some(rules) = run.guard_rules() {
-            marks.join(rules.failed.marks());
-        }
+        marks.join(run.failed.marks());
         marks
     }
 
@@ -238,8 +236,6 @@ pub(crate) struct GuardRules {
     pub(crate) strict: bool,
     /// The marks of messages of the user.
     pub(crate) message: Marks,
-    /// The marks of what failed turns have read. Errors may quote it.
-    pub(crate) failed: MarkCell,
 }
 
 impl GuardRules {
@@ -259,7 +255,6 @@ impl GuardRules {
                 untrusted: source(guards.untrusted, true),
                 private: source(guards.private, false),
             },
-            failed: MarkCell::default(),
         }
     }
 }

@@ -480,7 +480,11 @@ impl Default for Leaves {
 
 impl DynTool for Leaves {
     fn meta(&self) -> &ToolMeta<'_> {
-        const { &ToolMeta::new("leave", "Leaves.").may_exit(true) }
+        const {
+            &ToolMeta::new("leave", "Leaves.")
+                .may_exit(true)
+                .labels(Labels::LOCAL)
+        }
     }
     fn declaration_dyn(&self) -> &ToolDeclaration {
         &self.0
