@@ -115,14 +115,13 @@ async fn a_search_of_the_provider_is_not_offered_after_both_marks() {
 #[tokio::test]
 async fn what_a_callback_adds_counts_only_under_strict() {
     let agent = |adds: bool| {
-        let agent = LlmAgent::builder("clerk").tool(tool("send", Labels::ACTS));
-        let mut agent = agent.guards(false).build().unwrap();
-        agent.add_before_model(move |_: &mut CallbackContext, request: &mut ModelRequest| {
+        let adding = move |_: &mut CallbackContext, request: &mut ModelRequest| {
             if adds {
                 request.contents.push(Content::user("a page"));
             }
-        });
-        agent
+        };
+        let agent = LlmAgent::builder("clerk").tool(tool("send", Labels::ACTS));
+        agent.before_model(adding).guards(false).build().unwrap()
     };
     for (guards, adds, sent) in [
         (&PLAIN, true, "send"),
