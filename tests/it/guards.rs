@@ -7,7 +7,7 @@ use super::killed::{ByTurn, kill_everywhere};
 use adk::engine::MemoryJournal;
 use adk::model::ModelRequest;
 use adk::prelude::*;
-use adk::session::{MemoryStore, SessionStore};
+use adk::session::{EventFilter, MemoryStore, SessionSnapshot, SessionStore};
 use adk::testing::{Reply, ScriptedModel};
 use adk::{CallbackContext, ErrorKind, Event, MARKS_KEY, Part, RunEnd, Waiting};
 use serde_json::{Value, json};
@@ -233,6 +233,13 @@ impl Shown {
     }
 }
 
+fn state_of(session: &SessionSnapshot) -> Value {
+    let state = session.state.iter();
+    state
+        .map(|(key, value)| (key.to_string(), Value::clone(value)))
+        .collect()
+}
+
 /// A model that calls these tools in order and then answers.
 fn calling(tools: &[&'static str]) -> ScriptedModel {
     let args = |tool: &str| match tool {
@@ -356,11 +363,11 @@ async fn workflows_of_one_session_share_their_marks() {
     plain.clerk.add_tool(fetch_page::default());
     let reads = world.forgetting(calling(&["fetch_page"]));
     reads.session("ann", "u").run(&plain, "Hi").await.unwrap();
-    let runner = world.forgetting(calling(&["send_mail"]));
     let strict = Strict::default();
     for (session, sent) in [("u", 0), ("v", 1)] {
-        let runner_of = runner.session("ann", session);
-        let shown = Shown::of(runner_of.run(&strict, "Hi").stream()).await;
+        let runner = world.forgetting(calling(&["send_mail"]));
+        let other = runner.session("ann", session);
+        let shown = Shown::of(other.run(&strict, "Hi").stream()).await;
         assert_eq!(shown.sent(), sent, "{session}: {:?}", shown.results());
     }
 }
@@ -371,26 +378,37 @@ async fn only_workflows_with_guards_write_marks() {
     let mut plain = Plain::default();
     plain.clerk.add_tool(fetch_page::default());
     let runner = world.keeping(calling(&["fetch_page"]));
-    let outcome = runner.session("ann", "s").run(&plain, "Hi").await.unwrap();
+    runner.session("ann", "s").run(&plain, "Hi").await.unwrap();
     let has_marks = |state: &Value| state.to_string().contains('#');
-    let session = runner.session("ann", "s").get().await.unwrap().unwrap();
-    assert!(!has_marks(&json!(session.state())));
+    let session = runner
+        .session("ann", "s")
+        .get(&EventFilter::new())
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(!has_marks(&state_of(&session)));
     assert!(
         session
-            .events()
+            .events
+            .iter()
             .all(|event| event.metadata(MARKS_KEY).is_none())
     );
-    drop(outcome);
     let open = open();
     let runner = world.keeping(calling(&["fetch_page"]));
     runner.session("ann", "t").run(&open, "Hi").await.unwrap();
-    let session = runner.session("ann", "t").get().await.unwrap().unwrap();
-    let state = json!(session.state());
+    let session = runner
+        .session("ann", "t")
+        .get(&EventFilter::new())
+        .await
+        .unwrap()
+        .unwrap();
+    let state = state_of(&session);
     assert_eq!(state["answer#untrusted"], "tool `fetch_page` of `clerk`");
     assert_eq!(state["user:vault#private"], "`user:vault`");
     assert_eq!(state.get("topic#untrusted"), None);
     let marks: Vec<_> = session
-        .events()
+        .events
+        .iter()
         .filter_map(|event| event.metadata(MARKS_KEY))
         .collect();
     let source = json!({"untrusted": "tool `fetch_page` of `clerk`"});
@@ -578,8 +596,13 @@ async fn lists_branches_and_keys_of_users_keep_their_marks() {
     let runner = world.keeping(model);
     let topics = vec!["a".to_owned(), "b".to_owned()];
     runner.session("ann", "s").run(&many, topics).await.unwrap();
-    let session = runner.session("ann", "s").get().await.unwrap().unwrap();
-    let state = json!(session.state());
+    let session = runner
+        .session("ann", "s")
+        .get(&EventFilter::new())
+        .await
+        .unwrap()
+        .unwrap();
+    let state = state_of(&session);
     let source = "tool `fetch_page` of `reader`";
     assert_eq!(state["all#untrusted"], source, "{state}");
     assert_eq!(state["user:note#untrusted"], source);
