@@ -113,9 +113,7 @@ pub(crate) struct Run {
     /// Whether a commit only appends to the session in memory, which needs no [`Slot`].
     pub(crate) only_appends: bool,
     /// The rules of a workflow with `#[guards(...)]`.
-    guards: OnceLock<Arc<GuardRules>>,
-    /// The marks of what failed turns have read, which errors may quote.
-    failed: MarkCell,
+    guards: OnceLock<Box<GuardRules>>,
 }
 
 impl Run {
@@ -137,7 +135,6 @@ impl Run {
             progress: RunProgress::default(),
             limits,
             guards: OnceLock::new(),
-            failed: MarkCell::default(),
         }
     }
 

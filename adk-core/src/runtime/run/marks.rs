@@ -185,7 +185,9 @@ impl Marks {
     /// Returns the marks of the error of a run, which may quote anything.
     pub(crate) fn of_error(run: &Run) -> Self {
         let mut marks = Self::of_everything(None, &Overlay::default(), run);
-        marks.join(run.failed.marks());
+        if let Some(rules) = run.guard_rules() {
+            marks.join(rules.failed.marks());
+        }
         marks
     }
 
@@ -236,6 +238,8 @@ pub(crate) struct GuardRules {
     pub(crate) strict: bool,
     /// The marks of messages of the user.
     pub(crate) message: Marks,
+    /// The marks of all that failed turns of this run have read, which errors may quote.
+    failed: MarkCell,
 }
 
 impl GuardRules {
@@ -255,6 +259,7 @@ impl GuardRules {
                 untrusted: source(guards.untrusted, true),
                 private: source(guards.private, false),
             },
+            failed: MarkCell::default(),
         }
     }
 }
@@ -349,10 +354,22 @@ impl Run {
         self.guards.get().map(|_| Arc::default())
     }
 
+    /// Gives a nested run the rules of this run.
+    pub(crate) fn share_guards(&self, nested: &Self) {
+        if let Some(rules) = self.guard_rules() {
+            let rules = GuardRules {
+                strict: rules.strict,
+                message: rules.message.clone(),
+                failed: MarkCell::default(),
+            };
+            let _ = nested.guards.set(Box::new(rules));
+        }
+    }
+
     /// Sets the rules of the workflow, before the run has a context.
     pub(crate) fn set_guards(&self, root: &AgentMeta<'_>) {
         if let Some(guards) = root.guards {
-            let _ = self.guards.set(GuardRules::new(guards, root).into());
+            let _ = self.guards.set(Box::new(GuardRules::new(guards, root)));
         }
     }
 }

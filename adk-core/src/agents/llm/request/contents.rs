@@ -88,9 +88,15 @@ pub(super) async fn contents(
         &mut HashMap::new()
     };
     add(&view, &exchanges, agent, &mut sent, reports);
-    let mut marks = Marks::from(sent.marks.clone());
-    marks.join(view.marks(rules));
-    sent.marks = marks.clone().into();
+    let mut marks = Marks::NONE;
+    if rules.is_some() {
+        marks = sent
+            .marks
+            .take()
+            .map_or(Marks::NONE, |all| Marks::from(*all));
+        marks.join(view.marks(rules));
+        sent.marks = Some(Box::new(marks.clone().into()));
+    }
     sent.events = history.len();
     sent.block = view
         .events

@@ -48,14 +48,16 @@ impl Context {
     /// Returns the marks of an error, which may quote anything that the failed step has read.
     pub(crate) fn marks_of_error(&self) -> Marks {
         let mut marks = self.marks_of_everything();
-        marks.join(self.run.failed.marks());
+        if let Some(rules) = self.run.guard_rules() {
+            marks.join(rules.failed.marks());
+        }
         marks
     }
 
     /// Keeps what this turn has read, because it has failed.
     pub(crate) fn note_failure(&self) {
-        if let Some(cell) = self.cell() {
-            self.run.failed.join(cell.marks());
+        if let (Some(cell), Some(rules)) = (self.cell(), self.run.guard_rules()) {
+            rules.failed.join(cell.marks());
         }
     }
 
