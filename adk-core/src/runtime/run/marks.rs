@@ -155,7 +155,6 @@ impl Marks {
         let temp = run.temp_keys();
         let all = state
             .iter()
-            .map(|(key, value)| (key, value))
             .chain(temp.iter())
             .chain(pending.state_delta.iter());
         let mut marks = Self::NONE;

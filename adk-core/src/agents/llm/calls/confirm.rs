@@ -25,6 +25,9 @@ use std::sync::Arc;
 /// ADK's message to the model for a call that a person has refused.
 const REJECTED: &str = "This tool call is rejected.";
 
+/// A tool that may ask, with the sink that its call is.
+type AskedTool = (Arc<dyn DynTool>, Option<Box<Sink>>);
+
 /// The outcome of a confirmation.
 pub(super) enum ConfirmationOutcome {
     /// No confirmation is necessary.
@@ -77,7 +80,7 @@ pub(super) async fn ask(
     }
     let has_begun = cx.is_recorded(CallKind::Confirmation, &name);
     if has_begun || begins && !cx.is_recorded(CallKind::Tool, &name) {
-        let tool = tool.map(|tool| (tool, sink));
+        let tool = tool.map(|tool| (tool.clone(), sink));
         // Boxed to keep the future small, because few tools ask.
         return Box::pin(ask_about(tool, (name, question), tools, (call, seen), cx)).await;
     }
@@ -100,14 +103,13 @@ fn is_split(tool: &Arc<dyn DynTool>, agent: &LlmAgent, cx: &Context) -> bool {
 }
 
 async fn ask_about(
-    tool: Option<(&Arc<dyn DynTool>, Option<Box<Sink>>)>,
+    tool: Option<AskedTool>,
     (name, wait): (Name, Name),
     tools: &Toolbox<'_>,
     (call, seen): (&Arc<FunctionCall>, Option<&StateDelta>),
     cx: &mut Context,
 ) -> Result<ConfirmationOutcome> {
     let hooks = ToolHooks::new(tools.agent(), cx);
-    let tool = tool.map(|(tool, sink)| (tool.clone(), sink));
     let before = Box::new(record_preparation(tool, name, (call, seen), hooks, cx).await?);
     cx.mark_updated(&before.left.updated);
     let question = || {
@@ -166,7 +168,7 @@ async fn ask_guard(
 /// Returns the recorded part of a call before its question: callbacks and the decision to ask.
 /// Boxed to keep the future small, because few calls have this part.
 fn record_preparation(
-    tool: Option<(Arc<dyn DynTool>, Option<Box<Sink>>)>,
+    tool: Option<AskedTool>,
     name: Name,
     (call, seen): (&Arc<FunctionCall>, Option<&StateDelta>),
     hooks: ToolHooks,
@@ -194,7 +196,7 @@ fn record_preparation(
 }
 
 async fn prepare_call(
-    tool: Option<(Arc<dyn DynTool>, Option<Box<Sink>>)>,
+    tool: Option<AskedTool>,
     mut call: Arc<FunctionCall>,
     mut own: ToolContext,
     hooks: ToolHooks,
