@@ -73,9 +73,8 @@ fn publish(word: &str) -> String {
 
 workflow! {
     /// Has only tools of the program.
-    #[guards(private(user:vault))]
+    #[guards(private(topic))]
     pub Open(topic: String) -> answer: String {
-        state user:vault: u64;
         agent clerk -> answer: String { instruction: "{topic}", tools: [..], max_turns: 8 }
         clerk
     }
@@ -100,9 +99,8 @@ workflow! {
 
 workflow! {
     /// Reads a page, cleans it in each way, and acts on it.
-    #[guards(private(user:vault))]
+    #[guards(private(topic))]
     pub Ways(topic: String) {
-        state user:vault: u64;
         agent reader -> page: String { include_contents: prompt, instruction: "{topic}", tools: [..], max_turns: 3 }
         agent judge -> fine: bool { include_contents: prompt, instruction: "Fine? {page}" }
         agent by_page { include_contents: prompt, instruction: "{page}", tools: [..], max_turns: 3 }
@@ -119,9 +117,8 @@ workflow! {
 
 workflow! {
     /// A function acts on what a page says.
-    #[guards(private(user:vault))]
+    #[guards(private(topic))]
     pub Functions(topic: String) -> done: String {
-        state user:vault: u64;
         agent reader -> page: String { instruction: "{topic}", tools: [..], max_turns: 3 }
         reader; copy; publish
     }
@@ -129,9 +126,8 @@ workflow! {
 
 workflow! {
     /// Reads pages in elements and branches, and notes the last one for later sessions.
-    #[guards(private(user:vault))]
+    #[guards(private(topics))]
     pub Many(topics: Vec<String>) -> all: Vec<String> {
-        state user:vault: u64;
         agent reader -> all: String { instruction: "{topic}", tools: [..], max_turns: 3 }
         agent keeper -> user:note: String { instruction: "Note {all}" }
         agent other -> side: String { instruction: "Say something." }
@@ -142,9 +138,8 @@ workflow! {
 
 workflow! {
     /// Uses a note of the user.
-    #[guards(private(user:vault))]
+    #[guards(private(user:note))]
     pub Later() -> answer: String {
-        state user:vault: u64;
         state user:note: String;
         agent clerk -> answer: String {
             include_contents: prompt, instruction: "{user:note}", tools: [..], max_turns: 3,
@@ -271,7 +266,8 @@ async fn an_added_tool_does_not_act_on_text_of_strangers() {
     for (tools, sent) in [
         (&["send_mail"][..], 1),
         (&["send_mail", "fetch_page", "send_mail"], 1),
-        (&["fetch_page", "search_web"], 1),
+        (&["search_web"], 1),
+        (&["fetch_page", "search_web"], 0),
         (&["find_order", "search_web", "send_mail"], 2),
         (&["find_order", "fetch_page", "search_web"], 0),
     ] {
@@ -404,15 +400,16 @@ async fn only_workflows_with_guards_write_marks() {
         .unwrap();
     let state = state_of(&session);
     assert_eq!(state["answer#untrusted"], "tool `fetch_page` of `clerk`");
-    assert_eq!(state["user:vault#private"], "`user:vault`");
+    assert_eq!(state["topic#private"], "`topic`");
     assert_eq!(state.get("topic#untrusted"), None);
     let marks: Vec<_> = session
         .events
         .iter()
         .filter_map(|event| event.metadata(MARKS_KEY))
         .collect();
-    let source = json!({"untrusted": "tool `fetch_page` of `clerk`"});
-    assert_eq!(marks, [&json!({}), &json!({}), &source, &source]);
+    let topic = json!({"private": "`topic`"});
+    let page = json!({"private": "`topic`", "untrusted": "tool `fetch_page` of `clerk`"});
+    assert_eq!(marks, [&topic, &topic, &page, &page]);
 }
 
 /// Gives an agent of [`Ways`] its tool.
@@ -568,9 +565,8 @@ async fn what_a_callback_reads_marks_what_it_adds() {
 
 workflow! {
     /// A callback of the clerk quotes one of two keys.
-    #[guards(private(user:vault))]
+    #[guards(private(dirty))]
     pub Quoting() {
-        state user:vault: u64;
         agent reader -> dirty: String { include_contents: prompt, instruction: "Read.", tools: [..], max_turns: 3 }
         agent writer -> clean: String { include_contents: prompt, instruction: "Write." }
         agent clerk { include_contents: prompt, instruction: "Send.", tools: [..], max_turns: 3 }
@@ -624,9 +620,8 @@ async fn lists_branches_and_keys_of_users_keep_their_marks() {
 
 workflow! {
     /// Summarizes a page, and sends a mail.
-    #[guards(private(user:vault))]
+    #[guards(private(topic))]
     pub Long(topic: String) -> answer: String {
-        state user:vault: u64;
         agent reader -> page: String { instruction: "{topic}", tools: [..], max_turns: 3 }
         agent clerk -> answer: String {
             instruction: "Send.", compact: { after: 3, keep: 1 }, tools: [..], max_turns: 4,
@@ -660,7 +655,7 @@ async fn a_summary_has_the_marks_of_what_it_sums_up() {
         .expect("a summary");
     assert_eq!(
         summary.metadata(MARKS_KEY),
-        Some(&json!({"untrusted": "tool `fetch_page` of `reader`"}))
+        Some(&json!({"private": "`topic`", "untrusted": "tool `fetch_page` of `reader`"}))
     );
     assert_eq!(shown.sent(), 0, "{:?}", shown.results());
 }
