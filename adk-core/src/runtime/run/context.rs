@@ -237,7 +237,7 @@ impl Context {
             calls,
             first_written,
             announced,
-            marks,
+            rare,
             ..
         } = &mut self.frame;
         let agent = author.as_ref().unwrap_or_else(|| path.name());
@@ -264,7 +264,7 @@ impl Context {
                     .map_or(WriterKind::Anyone, WriterKind::Agent),
                 path,
             },
-            marks: marks.as_deref(),
+            marks: rare.as_ref().and_then(|rare| rare.marks.as_deref()),
             refused: None,
         }
     }
@@ -285,12 +285,14 @@ impl Context {
 
     /// Returns the artifacts of the session.
     pub fn artifacts(&mut self) -> Artifacts<'_> {
-        let calls = Some((&self.frame.path, &mut self.frame.calls));
+        let Frame {
+            path, calls, rare, ..
+        } = &mut self.frame;
         Artifacts {
             run: &self.run,
             overlay: &mut self.overlay,
-            calls,
-            marks: self.frame.marks.as_deref(),
+            calls: Some((path, calls)),
+            marks: rare.as_ref().and_then(|rare| rare.marks.as_deref()),
         }
     }
 

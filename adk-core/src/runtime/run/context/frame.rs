@@ -21,8 +21,6 @@ pub(crate) struct Frame {
     pub(crate) calls: CallCounts,
     /// The keys that the current agent may write.
     pub(crate) announced: Option<AnnouncedKeys>,
-    /// The marks of all that this turn has read; `None` in a workflow without guards.
-    pub(crate) marks: Option<Arc<MarkCell>>,
     /// Whether an event of this turn escalated.
     pub(crate) escalated: bool,
     /// Whether callbacks and plugins after this turn are skipped.
@@ -34,7 +32,7 @@ pub(crate) struct Frame {
     is_at_outer_path: bool,
     /// The index in [`Context::written`] of the first key of this turn.
     pub(super) first_written: usize,
-    rare: Option<Box<RareFrame>>,
+    pub(super) rare: Option<Box<RareFrame>>,
 }
 
 /// Fields that few turns need. They are boxed, because each turn moves its frame five times. A
@@ -52,6 +50,8 @@ pub(crate) struct RareFrame {
     /// The usage of the model calls of this turn. The usage without a name is that of the agent
     /// itself.
     pub(crate) usage: Option<UsageByAgent>,
+    /// The marks of all that this turn has read; `None` in a workflow without guards.
+    pub(crate) marks: Option<Arc<MarkCell>>,
 }
 
 /// The reason why an agent has written nothing, if the agent knows it.
@@ -74,13 +74,17 @@ impl Frame {
             emits: 0,
             calls: CallCounts::default(),
             announced: None,
-            marks,
             escalated: false,
             ends_unasked: false,
             is_addressable,
             is_at_outer_path: false,
             first_written,
-            rare: None,
+            rare: marks.map(|cell| {
+                Box::new(RareFrame {
+                    marks: Some(cell),
+                    ..RareFrame::default()
+                })
+            }),
         }
     }
 }
@@ -94,6 +98,7 @@ impl Deref for Frame {
             unwritten: None,
             handovers: None,
             usage: None,
+            marks: None,
         };
         self.rare.as_deref().unwrap_or(&NONE)
     }

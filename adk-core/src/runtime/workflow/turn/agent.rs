@@ -98,13 +98,10 @@ pub(super) async fn run_body(agent: &dyn DynAgent, cx: &mut Context) -> Result<F
         // Boxed to keep the future small, because few workflows have guards.
         Box::pin(cx.begin_guarded(agent.meta())).await?;
     }
-    let ran = CatchPanic(in_span(cx.trace.clone(), agent.run_dyn(cx))).await;
-    if !matches!(ran, Ok(Ok(_))) {
-        cx.note_failure();
-    }
-    let flow = match ran {
-        Ok(flow) => flow?,
+    let flow = match CatchPanic(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
+        Ok(flow) => flow.inspect_err(|_| cx.note_failure())?,
         Err(panic) => {
+            cx.note_failure();
             let error = panic.into_error("it", cx.run_id(), cx.path());
             return Err(error.with_help("fix the panic in the code of the agent"));
         }
