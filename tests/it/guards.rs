@@ -558,15 +558,15 @@ async fn what_a_callback_reads_marks_what_it_adds() {
             .call("send_mail", json!({"body": "x"}))
             .text("done");
         let runner = world.forgetting(model);
-        let shown = Shown::of(runner.run(&desk, ()).stream()).await;
+        let shown = Shown::of(runner.run(&desk, "Hi").stream()).await;
         assert_eq!(shown.sent(), sent, "{key}: {:?}", shown.results());
     }
 }
 
 workflow! {
     /// A callback of the clerk quotes one of two keys.
-    #[guards(private(dirty))]
-    pub Quoting() {
+    #[guards(private(topic))]
+    pub Quoting(topic: String) {
         agent reader -> dirty: String { include_contents: prompt, instruction: "Read.", tools: [..], max_turns: 3 }
         agent writer -> clean: String { include_contents: prompt, instruction: "Write." }
         agent clerk { include_contents: prompt, instruction: "Send.", tools: [..], max_turns: 3 }
