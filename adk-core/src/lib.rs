@@ -13,9 +13,9 @@ pub use adk_journal::engine::Answerer;
 pub use adk_journal::{
     AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, Actions, ArtifactStore, BRANCH_ORDER_KEY, Details, Event,
     EventCompaction, FailedAttempt, FolderArtifacts, InMemoryStore, LEFT_OUT_KEY, LIFECYCLE_KEY,
-    LOOP_ITERATION_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase, MemoryArtifacts, NoArtifacts,
-    RareActions, STATE_UPDATE_KEY, StateDelta, Store, StoredPart, UNWRITTEN_KEY, Unstamped,
-    WINNER_KEY, engine, memory, session,
+    LOOP_ITERATION_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase, MARKS_KEY, MemoryArtifacts,
+    NoArtifacts, RareActions, STATE_UPDATE_KEY, StateDelta, Store, StoredPart, UNWRITTEN_KEY,
+    Unstamped, WINNER_KEY, engine, memory, session,
 };
 pub use adk_model::{
     At, Blob, BoxError, BoxFuture, BoxStream, Content, Error, ErrorKind, EventId, FileData, Flow,

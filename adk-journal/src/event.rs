@@ -59,6 +59,12 @@ pub const LEFT_OUT_KEY: &str = "left_out";
 /// the run reads them as unwritten.
 pub const UNWRITTEN_KEY: &str = "unwritten";
 
+/// The key of [`Event::custom_metadata`] with the sources of what an event shows, in a workflow
+/// with `#[guards(...)]`: an object with `untrusted`, the source of text that strangers wrote, and
+/// `private`, the source of data that must not leave. An event with content and without sources
+/// has an empty object.
+pub const MARKS_KEY: &str = "marks";
+
 /// One entry of the log of a run.
 ///
 /// An agent builds an event and passes it to `Context::emit`; commit

@@ -20,8 +20,8 @@ pub use artifacts::{ArtifactStore, FolderArtifacts, MemoryArtifacts, NoArtifacts
 pub use event::{
     AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, Actions, BRANCH_ORDER_KEY, COST_KEY, Details, Event,
     EventCompaction, FailedAttempt, LEFT_OUT_KEY, LIFECYCLE_KEY, LOOP_ITERATION_KEY, Lifecycle,
-    LifecycleOutcome, LifecyclePhase, RareActions, STATE_UPDATE_KEY, StateDelta, UNWRITTEN_KEY,
-    Unstamped, WINNER_KEY,
+    LifecycleOutcome, LifecyclePhase, MARKS_KEY, RareActions, STATE_UPDATE_KEY, StateDelta,
+    UNWRITTEN_KEY, Unstamped, WINNER_KEY,
 };
 pub use store::{InMemoryStore, Store};
 pub use topology::Topology;

@@ -4,6 +4,7 @@
 mod filter;
 mod location;
 mod log;
+pub(crate) mod marks;
 mod memory;
 mod open;
 pub(crate) mod own_keys;
@@ -16,6 +17,7 @@ pub(crate) mod turn;
 
 pub use filter::{EventFilter, SessionSnapshot};
 pub use location::Location;
+pub use marks::{MARKED_ARTIFACTS, PRIVATE_MARK, UNTRUSTED_MARK, marked_key};
 pub use memory::MemoryStore;
 pub use open::{OpenSessions, SessionRow};
 pub use pages::{PAGE, Pages};

@@ -117,6 +117,15 @@ pub const SEES_MEMORY: Labels = Labels::MEMORY;
 /// The label of an agent whose instruction is a function.
 pub const SEES_ALL: Labels = Labels::CONTEXT;
 
+/// Returns the labels that count, in a workflow with `strict` for something without labels too.
+pub const fn counted(labels: Labels, strict: bool) -> Labels {
+    if strict && !labels.is_known() {
+        labels.and(Labels::ALL)
+    } else {
+        labels
+    }
+}
+
 /// Marks an agent as one that may read each key and the conversation.
 pub const fn sees_all<'a>(mut agent: AgentMeta<'a>, yes: bool) -> AgentMeta<'a> {
     if yes {

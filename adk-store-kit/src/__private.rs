@@ -98,6 +98,7 @@ macro_rules! __suite {
         recovery_handles_deadlines,
         a_watch_handles_answers_and_deadlines,
         users_see_their_own_questions,
+        guarded_calls_wait_with_their_marks,
         many_answered_runs_continue,
     } };
     (questions [$($then:tt)*] $($arguments:tt)*) => { $($then)*! { $($arguments)* questions:

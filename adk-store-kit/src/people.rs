@@ -4,7 +4,11 @@
 use crate::place::DynPlace;
 use crate::trees::{By, Tree, by, exit, parallel, repeat, run, say};
 use adk_build::engine::{RunFilter, RunStatus};
-use adk_build::{AnsweredBy, Answerer, Await, Error, ErrorKind, RunEnd, Runner, Waiting};
+use adk_build::session::EventFilter;
+use adk_build::spec::{Guards, Labels};
+use adk_build::{
+    AnsweredBy, Answerer, Await, Error, ErrorKind, Event, Flow, MARKS_KEY, RunEnd, Runner, Waiting,
+};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -561,5 +565,88 @@ pub async fn many_answered_runs_continue(place: &dyn DynPlace) {
             .await
             .unwrap()
             .is_empty()
+    );
+}
+
+/// Builds a tree whose second agent acts on what the first one has read.
+pub fn guarded() -> Tree {
+    let mut reader = by("reader", |cx| {
+        Box::pin(async move {
+            let count = |n: Option<u64>| n.unwrap_or(0) + 1;
+            cx.state().update("user:n", count).await?;
+            let event = Event::new().with_text("a page");
+            cx.emit(event.with_state("user:note", "a page")).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    reader.meta = reader.meta.labels(Labels::UNTRUSTED);
+    let mut sender = say("sender");
+    sender.meta = sender.meta.labels(Labels::ACTS);
+    Tree::new("w", vec![run(reader), run(sender)]).guards(const { &Guards::NONE })
+}
+
+/// In a workflow with guards, marks are stored in the transaction of what they mark, and reach
+/// other processes and sessions. A call that strangers may have steered waits, and continues in
+/// another process.
+pub async fn guarded_calls_wait_with_their_marks(place: &dyn DynPlace) {
+    let waiting = pause(place, guarded).await;
+    let [wait] = &waiting[..] else {
+        panic!("one question: {waiting:?}")
+    };
+    assert!(wait.id.ends_with("w/sender:guard sender@0"), "{}", wait.id);
+    let other = process(place, guarded).await;
+    assert_eq!(other.waiting().await.unwrap(), waiting);
+    let session = other
+        .session("u", "s")
+        .get(&EventFilter::new())
+        .await
+        .unwrap()
+        .unwrap();
+    for key in ["user:n", "user:note"] {
+        let mark = format!("{key}#untrusted");
+        let marked = session.state.get(mark.as_str()).map(|value| &**value);
+        assert_eq!(marked, Some(&json!("`reader`")));
+        let writes = session
+            .events
+            .iter()
+            .map(|event| &event.actions.state_delta)
+            .filter(|delta| delta.contains_key(key));
+        let both: Vec<_> = writes.map(|delta| delta.contains_key(&mark)).collect();
+        assert_eq!(both, [true], "{key}: one event writes the key and its mark");
+    }
+    let shown = session
+        .events
+        .iter()
+        .find(|event| event.author == "reader" && event.content.is_some());
+    let marks = shown.and_then(|event| event.metadata(MARKS_KEY));
+    assert_eq!(marks, Some(&json!({"untrusted": "`reader`"})));
+
+    assert_eq!(
+        kind(other.answer(&wait.id, true).await),
+        ErrorKind::AnswerInvalid
+    );
+    other
+        .answer(&wait.id, json!({"allowUntrusted": true}))
+        .await
+        .unwrap();
+    other.resume(&guarded(), wait.run_id).await.unwrap();
+    // Another session of the user.
+    let tree = guarded();
+    let mut stream = other.session("u", "t").run(&tree, "go").stream();
+    while let Some(event) = stream.next().await {
+        event.unwrap();
+    }
+    let session = other
+        .session("u", "t")
+        .get(&EventFilter::new())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        session
+            .state
+            .get("user:note#untrusted")
+            .map(|value| &**value),
+        Some(&json!("`reader`"))
     );
 }

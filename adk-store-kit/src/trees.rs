@@ -6,8 +6,8 @@ use adk_build::Workflow;
 use adk_build::callback::AgentCallbacks;
 use adk_build::model::Usage;
 use adk_build::spec::{
-    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, Limits, OnError, Over, Renames, SkipLimit,
-    Spec, Step, StepKind, ToolMeta,
+    AgentKind, AgentMeta, Attempts, Guards, InputSpec, KeySpec, Limits, OnError, Over, Renames,
+    SkipLimit, Spec, Step, StepKind, ToolMeta,
 };
 use adk_build::{
     AnnouncedKeys, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Name, Outcome,
@@ -327,6 +327,13 @@ impl Tree {
     pub fn states(mut self, keys: &'static [KeySpec<'static>]) -> Self {
         self.meta.states = keys;
         self.spec = self.spec.states(keys);
+        self
+    }
+
+    /// Sets the guards.
+    pub fn guards(mut self, guards: &'static Guards<'static>) -> Self {
+        self.meta.guards = Some(guards);
+        self.spec = self.spec.guards(Some(guards));
         self
     }
 

@@ -16,6 +16,7 @@ mod closed_answers;
 pub mod contents;
 pub mod desk;
 pub mod fragments;
+mod guards;
 mod killed;
 pub mod labels;
 pub mod language;

@@ -360,9 +360,9 @@ fn waits_become_interrupts_with_their_tool_calls() {
             None,
         ),
         wait(
-            "e-1/w/a:confirm delete@2",
+            "e-1/w/a:guard delete@2",
             "w/a",
-            json!({"type": "boolean"}),
+            json!({"type": "object"}),
             None,
         ),
         wait(

@@ -3,7 +3,7 @@
 use crate::agents::llm::LlmAgent;
 use crate::model::ToolDeclaration;
 use crate::runtime::agent::DynAgent;
-use crate::runtime::run::{Context, Prepare, Run, stored_key};
+use crate::runtime::run::{Context, Marks, Prepare, Run, Shown, stored_key};
 use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, text};
 use crate::runtime::workflow::{prepare_root, run_root};
 use crate::spec::ToolMeta;
@@ -100,6 +100,9 @@ impl AgentTool {
         if let Some(input) = agent.meta().request_input() {
             let key = Name::shared(&stored_key(inner.around.scope.as_deref(), input));
             inner.run.preset(&key, request.clone().into());
+            for (mark, source) in cx.marks().of_writes(&key) {
+                inner.run.preset(&mark, source);
+            }
             if let Some(scope) = &inner.around.scope {
                 scope.mark_written(&key);
             }
@@ -126,21 +129,27 @@ impl AgentTool {
                 .map(|write| (Name::shared(write.name), key(write.name)))
                 .collect()
         };
+        let asked = cx.marks();
         let mut future: Option<BoxFuture<'_, Result<()>>> = Some(Box::pin(async {
             let mut prepare = Prepare::new(&inner.run, inner.path().clone());
             prepare_root(&*agent, &mut prepare);
             prepare.finish()?.await?;
             let mut event = Event::new().with_content(Content::user(request));
             event.author = Name::literal("user");
+            inner.show(Shown::Given(asked));
             inner.emit(event).await?;
             run_root(&*agent, &mut inner).await
         }));
         let (mut ended, mut last) = (None, FinalOutput::default());
         loop {
-            match poll_fn(|task| run.outbox().poll(&mut future, &mut ended, task)).await {
+            let polled = poll_fn(|task| run.outbox().poll(&mut future, &mut ended, task)).await;
+            if matches!(polled, Polled::Ended(Err(_))) && run.guard_rules().is_some() {
+                cx.note_marks(Marks::of_error(&run));
+            }
+            match polled {
                 Polled::Event(event) => {
                     if !event.partial {
-                        last.note(&event);
+                        last.note(&event, &run);
                         cx.forward(&event, &run);
                     }
                 }
@@ -170,6 +179,9 @@ impl AgentTool {
             }
         }
         cx.forward_temps(&temps, &run);
+        if run.guard_rules().is_some() {
+            cx.note_marks(last.marks(&keys, &run));
+        }
         cx.actions.skip_summarization |= self.skip_summarization;
         Ok(last.result(&keys, &**self.agent()))
     }
@@ -196,15 +208,20 @@ struct FinalOutput {
     content: Option<Content>,
     error: Option<String>,
     written: crate::StateDelta,
+    /// The marks of the last message or error.
+    marks: Marks,
 }
 
 impl FinalOutput {
-    fn note(&mut self, event: &Event) {
+    fn note(&mut self, event: &Event, run: &Run) {
         if event.author == "user" {
             return;
         }
         if let Some(content) = &event.content {
             self.content = Some(content.clone());
+            if let Some(rules) = run.guard_rules() {
+                self.marks = Marks::of_event(event, rules);
+            }
         }
         if let Some(error) = event
             .details
@@ -212,8 +229,23 @@ impl FinalOutput {
             .and_then(|details| details.error_message.clone())
         {
             self.error = Some(error);
+            if run.guard_rules().is_some() {
+                self.marks.join(Marks::of_error(run));
+            }
         }
         self.written.extend(event.actions.state_delta.clone());
+    }
+
+    /// Returns the marks of the result, see [`result`](Self::result).
+    fn marks(&self, keys: &[(Name, Name)], run: &Run) -> Marks {
+        let is_written = |(_, key): &&(Name, Name)| self.written.contains_key(key);
+        let mut written = keys.iter().filter(is_written).peekable();
+        if written.peek().is_none() {
+            return self.marks.clone();
+        }
+        let mut marks = Marks::NONE;
+        written.for_each(|(_, key)| marks.join(Marks::of_key(key, None, run)));
+        marks
     }
 
     fn result(self, keys: &[(Name, Name)], agent: &dyn DynAgent) -> Value {

@@ -9,8 +9,9 @@ pub(crate) use form::AnswerForm;
 use crate::Flow;
 use crate::agents::llm::render;
 use crate::encode::to_json;
-use crate::runtime::run::{Context, WaitQuestion, stored_key};
+use crate::runtime::run::{Context, Marks, Shown, WaitQuestion, stored_key};
 use crate::spec::AnsweredBy;
+use crate::spec::placeholder::{Placeholders, Source};
 use crate::store::event::Event;
 use crate::{Error, ErrorKind, Name, Result, depth};
 use serde::Serialize;
@@ -48,6 +49,7 @@ impl Question<'_> {
             otherwise,
         } = self;
         let question = render(text, "question", cx).await?;
+        let by_default = otherwise.clone();
         let asked = WaitQuestion {
             question,
             schema: form.schema(),
@@ -73,6 +75,16 @@ impl Question<'_> {
         let stored = stored_key(cx.around.scope.as_deref(), &key);
         let is_recorded = cx.run.has_recorded(cx.path(), &stored, &answer);
         let own = if is_recorded { answer } else { own };
+        cx.show(Shown::Given(Marks::NONE));
+        // The timeout may have answered with the default, and then no person has seen the question.
+        if by_default.as_ref() != Some(&own) {
+            let mut shown = Placeholders::new(text);
+            while let Some(found) = shown.next() {
+                if let Source::Key(name) = found.source {
+                    cx.clean(name);
+                }
+            }
+        }
         cx.emit(Event::new().with_state(key, own)).await?;
         Ok(Flow::Continue)
     }

@@ -22,6 +22,7 @@ mod kind;
 mod lifecycle;
 mod limits;
 mod lost_waits;
+mod marks;
 mod meter;
 mod models;
 mod nested;
@@ -75,6 +76,7 @@ pub(crate) use kind::{NewRun, RunKind};
 pub(crate) use lifecycle::LifecycleReporter;
 pub(crate) use limits::RunLimits;
 pub(crate) use lost_waits::OpenWait;
+pub(crate) use marks::{Blocked, GuardRules, MarkCell, Marks, Shown, Stamp, allows, wait_name};
 pub(crate) use meter::{Meter, count_replayed};
 pub(crate) use models::{ModelChain, Models};
 pub(crate) use progress::RunProgress;
@@ -97,7 +99,7 @@ use crate::{Flow, Name, Path, Result, RunId, secret};
 use replay::Replay;
 use serde_json::Value;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// One run in this process, which all of its contexts share.
 pub(crate) struct Run {
@@ -110,6 +112,8 @@ pub(crate) struct Run {
     pub(crate) limits: RunLimits,
     /// Whether a commit only appends to the session in memory, which needs no [`Slot`].
     pub(crate) only_appends: bool,
+    /// The rules of a workflow with `#[guards(...)]`.
+    guards: OnceLock<Box<GuardRules>>,
 }
 
 impl Run {
@@ -130,6 +134,7 @@ impl Run {
             services,
             progress: RunProgress::default(),
             limits,
+            guards: OnceLock::new(),
         }
     }
 

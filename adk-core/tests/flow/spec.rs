@@ -62,20 +62,23 @@ pub fn spec<'a>(flow: &'a Flow, store: &'a Store<'a>) -> Spec<'a> {
         .inputs
         .iter()
         .map(|(key, default)| InputSpec::typed(key_of(key, key), *default));
-    let guards = flow.guards.as_ref().map(|guards| {
+    Spec::new(&flow.name, "", steps(flow, store))
+        .guards(guards(flow, store))
+        .inputs(store.inputs.put(inputs))
+        .lets(keys(&flow.lets, store))
+        .states(keys(&flow.states, store))
+        .outputs(keys(&flow.outputs, store))
+}
+
+fn guards<'a>(flow: &'a Flow, store: &'a Store<'a>) -> Option<&'a Guards<'a>> {
+    flow.guards.as_ref().map(|guards| {
         let own = Guards::NONE
             .untrusted(store.words.put(guards.untrusted.iter().copied()))
             .private(store.words.put(guards.private.iter().copied()))
             .fresh(guards.fresh)
             .strict(guards.strict);
         &store.guards.put([own])[0]
-    });
-    Spec::new(&flow.name, "", steps(flow, store))
-        .guards(guards)
-        .inputs(store.inputs.put(inputs))
-        .lets(keys(&flow.lets, store))
-        .states(keys(&flow.states, store))
-        .outputs(keys(&flow.outputs, store))
+    })
 }
 
 /// Returns a key in the form of the macros, so that the shortcut of const evaluation is tested as
@@ -339,6 +342,7 @@ pub fn of_flow<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a AgentMeta<'a> {
         .writes(keys(&flow.outputs, store))
         .states(keys(&flow.states, store))
         .lets(keys(&flow.lets, store))
+        .guards(guards(flow, store))
         .steps(steps(flow, store));
     &store.metas.put([meta])[0]
 }

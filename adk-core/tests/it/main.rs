@@ -16,6 +16,7 @@ mod blocks;
 mod build;
 mod callbacks;
 mod engine;
+mod guards;
 mod iterations;
 mod keys;
 mod lifecycle;

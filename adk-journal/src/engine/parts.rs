@@ -3,7 +3,7 @@
 //! branches or elements.
 
 use crate::event::{Event, StateDelta};
-use crate::session::Scope;
+use crate::session::{Scope, marks};
 use crate::sync::lock;
 use crate::{At, Name, Path};
 use serde_json::Value;
@@ -148,6 +148,8 @@ impl OpenBlocks {
             // A secret is kept as long as the run; only the key that refers to it is undone.
             let temp = temp.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp);
             let keys = event.actions.state_delta.iter().chain(temp);
+            // The events of discarded parts stay in the log, and so do their artifacts.
+            let keys = keys.filter(|(key, _)| !marks::is_of_session(key));
             for (key, value) in keys.filter(|(key, _)| !is_of_element(key)) {
                 let key = writes.entry(key.clone());
                 let writes = key.or_insert_with_key(|key| KeyWrites {

@@ -1,5 +1,6 @@
 //! [`OwnKeys`]: the keys of a closed workflow, which hold only the writes of the current run.
 
+use super::marks::{is_of_session, marked_key};
 use super::{Scope, StateMap};
 use crate::Name;
 use crate::event::{Event, StateDelta};
@@ -38,8 +39,10 @@ impl OwnKeys {
     }
 
     /// Returns true if a stored key is an own key.
+    /// A mark is where its key is.
     pub fn has(&self, key: &str) -> bool {
-        Scope::of(key) == Scope::Session && !self.states.contains(key)
+        let marked = marked_key(key).unwrap_or(key);
+        Scope::of(key) == Scope::Session && !self.states.contains(marked) && !is_of_session(key)
     }
 
     /// Returns the value that the run has written.

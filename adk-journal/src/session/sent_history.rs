@@ -45,6 +45,9 @@ pub struct SentHistory {
     pub is_explained: bool,
     /// The last concurrent block in the messages.
     pub block: Option<ConcurrentBlock>,
+    /// The sources of text that strangers wrote and of private data among the events; `None`
+    /// outside of workflows with guards.
+    pub marks: Option<Box<[Option<Name>; 2]>>,
 }
 
 impl SentHistory {
@@ -53,6 +56,7 @@ impl SentHistory {
         self.contents.clear();
         self.call_ids.clear();
         (self.events, self.is_explained, self.block) = (0, false, None);
+        self.marks = None;
     }
 }
 

@@ -122,7 +122,15 @@ pub(super) async fn before_model(
     Box::pin(async move {
         let mut own = cx.callback_context();
         let callbacks = &agent.settings.model_callbacks.0;
+        let before =
+            is_strict(cx).then(|| (request.system_instruction.clone(), request.contents.clone()));
         let given = hooks::before_model(callbacks, &mut own, request).await;
+        let is_other = |(instruction, contents)| {
+            request.system_instruction != instruction || request.contents != contents
+        };
+        if before.is_some_and(is_other) || matches!(given, Ok(Some(_))) {
+            cx.note_callback();
+        }
         add(actions, cx.end_callback(own));
         given
     })
@@ -145,14 +153,24 @@ pub(super) async fn after_call(
             let mut own = cx.callback_context();
             let given = hooks::on_model_error(callbacks, &mut own, request, &error).await;
             add(actions, cx.end_callback(own));
+            cx.note_callback();
             given?.ok_or(error)?
         }
     };
     let mut response = no_answer::with_no_content_code(response);
     let mut own = cx.callback_context();
+    let before = is_strict(cx).then(|| response.content.clone());
     let given = hooks::after_model(callbacks, &mut own, &mut response).await;
     add(actions, cx.end_callback(own));
+    if before.is_some_and(|content| content != response.content) || matches!(given, Ok(Some(_))) {
+        cx.note_callback();
+    }
     Ok(given?.unwrap_or(response))
+}
+
+/// Reports whether what callbacks add counts as text of strangers.
+fn is_strict(cx: &Context) -> bool {
+    cx.run.guard_rules().is_some_and(|rules| rules.strict)
 }
 
 fn add(all: &mut ToolActions, asked: ToolActions) {

@@ -130,6 +130,18 @@ async fn make_beside(
     if all.iter().any(has_question) {
         Box::pin(resume_with_answers(tools, calls, seen, &mut all, cx)).await?;
     }
+    if let Some(cell) = cx.cell() {
+        for (call, called) in calls.iter().zip(&all) {
+            match called {
+                Ok(called) => cell.join(called.left.marks.clone()),
+                // The error may quote the result.
+                Err(_) => tools
+                    .get(&call.name)
+                    .into_iter()
+                    .for_each(|tool| cell.join(tools.marks(&**tool, cx))),
+            }
+        }
+    }
     Ok(CallResults {
         all,
         refused,

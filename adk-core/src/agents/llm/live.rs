@@ -39,6 +39,7 @@ pub(super) async fn run(agent: &LlmAgent, input: LiveInput, cx: &mut Context) ->
                 return Ok(Flow::Continue);
             };
             let author = Name::literal("user");
+            cx.say_message();
             cx.emit(Event {
                 author,
                 ..Event::new().with_content(message)
@@ -55,7 +56,7 @@ pub(super) async fn run(agent: &LlmAgent, input: LiveInput, cx: &mut Context) ->
 
 /// Reports whether the run had a message before this agent started.
 fn has_message(cx: &Context) -> bool {
-    let history = cx.history();
+    let history = cx.log();
     let mut of_run = history
         .iter()
         .rev()
@@ -70,7 +71,7 @@ fn has_message(cx: &Context) -> bool {
 
 /// Reports whether the last turn called `task_completed`.
 fn is_done(cx: &Context) -> bool {
-    let history = cx.history();
+    let history = cx.log();
     let turn = history
         .iter()
         .rev()

@@ -61,19 +61,32 @@ pub(super) async fn build(
         .flatten()
         .filter(|text| !text.is_empty())
         .collect();
-    let history = cx.history();
+    let history = cx.log();
+    let rules = cx.run.guard_rules();
     // Boxed, because the log is read only for a moment, and the agent's future lives for the
     // duration of the call.
     let contents = match agent.compact {
-        Some(_) => Box::pin(summarized_contents(&history, &info.agent)).await?,
+        Some(_) => Box::pin(summarized_contents(&history, &info.agent, rules)).await?,
         None if agent.include_contents == IncludeContents::Prompt
             && cx.run.kind.live().is_none() =>
         {
-            Box::pin(turn_contents(&history, &info)).await?
+            Box::pin(turn_contents(&history, &info, rules)).await?
         }
-        None => Box::pin(contents(&history, &info.agent, agent.include_contents)).await?,
+        None => {
+            Box::pin(contents(
+                &history,
+                &info.agent,
+                agent.include_contents,
+                rules,
+            ))
+            .await?
+        }
     };
     let system_instruction = paragraphs.join(GAP);
+    let (contents, shown) = contents;
+    if let Some(cell) = cx.cell() {
+        cell.join(shown);
+    }
     // Built where it stays, because each future that passes a request on would copy it.
     let mut shared = Arc::<ModelRequest>::default();
     let request = Arc::make_mut(&mut shared);
@@ -81,7 +94,7 @@ pub(super) async fn build(
     request.system_instruction = system_instruction;
     request.contents = contents;
     request.tools = tools.declarations();
-    request.provider_tools = tools.provider_tools();
+    request.provider_tools = tools.provider_tools(cx);
     request.response_schema = tools.response_schema();
     request.config = agent.settings.generation.clone();
     request.stream = cx.config().streaming;

@@ -5,9 +5,10 @@ mod merge;
 use self::merge::add;
 use super::calls::{CallOutcome, CallRecord, CallResults, count_call};
 use super::toolbox::Toolbox;
-use crate::runtime::run::{Context, WaitQuestion};
+use crate::runtime::run::{Context, Marks, WaitQuestion, stored_key};
 use crate::runtime::tool::{DynTool, ToolActions, ToolRecord};
 use crate::store::event::{Actions, Event, RareActions};
+use crate::store::session::marked_key;
 use crate::{Content, FunctionCall, FunctionResponse, Name, Part, Result, Role};
 use serde_json::Value;
 use std::sync::Arc;
@@ -75,6 +76,7 @@ pub(super) fn take_record(
     cx: &mut Context,
 ) {
     count_call(&left, cx);
+    let left = mark_writes(left, tool, cx);
     let (run, scope) = (cx.run.clone(), cx.around.scope.clone());
     let before = |key: &str| {
         let Some(scope) = &scope else {
@@ -92,6 +94,41 @@ pub(super) fn take_record(
         run.get(&read?)
     };
     add(left, saw, cx.state().overlay, actions, before);
+}
+
+/// Gives each key that a call has written the marks of the call, unless an agent in the call has
+/// given it marks. `None` for a tool whose keys have no known types.
+fn mark_writes(
+    mut left: ToolRecord,
+    tool: Option<&Arc<dyn DynTool>>,
+    cx: &mut Context,
+) -> ToolRecord {
+    if cx.cell().is_none() {
+        return left;
+    }
+    let (run, scope) = (cx.run.clone(), cx.around.scope.clone());
+    let scope = scope.as_deref();
+    let closed: Vec<_> = tool
+        .into_iter()
+        .flat_map(|tool| tool.meta().writes)
+        .filter(|key| key.is_closed())
+        .map(|key| stored_key(scope, key.name))
+        .collect();
+    let delta = &mut left.state_delta;
+    let keys: Vec<_> = delta.iter().map(|(key, _)| key.clone()).collect();
+    for key in keys.iter().filter(|key| marked_key(key).is_none()) {
+        let marks = if closed.iter().any(|closed| **closed == **key) {
+            left.marks.clone().without_text()
+        } else {
+            left.marks.clone()
+        };
+        marks.write(key, delta, &run, true);
+        // Calls of one reply may merge their values.
+        let mut both = Marks::of_writes_in(key, delta);
+        both.join(Marks::of_writes_in(key, &cx.pending().state_delta));
+        delta.extend(both.of_writes(key).collect());
+    }
+    left
 }
 
 /// Returns the response part for a call.

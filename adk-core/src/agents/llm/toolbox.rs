@@ -2,11 +2,13 @@
 //! place in the workflow; the agent's own tools follow.
 
 mod check;
+mod labels;
 pub(super) mod respond;
 mod toolsets;
 pub(super) mod transfer;
 
 pub(super) use check::RESERVED;
+pub(super) use labels::Sink;
 
 use self::respond::SetModelResponse;
 use self::transfer::{TransferToAgent, task_completed};
@@ -96,10 +98,13 @@ impl<'a> Toolbox<'a> {
     }
 
     /// Returns the names of the tools that the provider runs.
-    pub(super) fn provider_tools(&self) -> Vec<Name> {
-        let tools = self.all().map(|tool| tool.meta());
-        let at_provider = tools.filter(|tool| tool.at_provider);
-        at_provider.map(|tool| Name::shared(tool.name)).collect()
+    pub(super) fn provider_tools(&self, cx: &Context) -> Vec<Name> {
+        let at_provider = self
+            .all()
+            .filter(|tool| tool.meta().at_provider && self.may_offer(tool, cx));
+        at_provider
+            .map(|tool| Name::shared(tool.meta().name))
+            .collect()
     }
 
     fn all(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {

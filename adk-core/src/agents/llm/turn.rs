@@ -10,7 +10,7 @@ use super::toolbox::{Toolbox, respond};
 use super::{calls, compact, request};
 use crate::Flow;
 use crate::model::ModelResponse;
-use crate::runtime::run::{Context, ModelChain};
+use crate::runtime::run::{Context, ModelChain, Shown};
 use crate::runtime::tool::ToolActions;
 use crate::store::engine::CallKind;
 use crate::store::event::Event;
@@ -53,6 +53,9 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
             is_cut_off,
             ..
         } = turn.read_reply(answer, cx);
+        if calls.is_empty() && agent.answers_closed() {
+            cx.show(Shown::Closed);
+        }
         cx.emit(event).await?;
         if is_cut_off {
             Box::pin(turn.report_cut_off(&calls, cx)).await?;
@@ -168,6 +171,9 @@ impl<'a> LlmTurn<'a> {
         spent?;
         if let Some(answer) = actions.set_model_response.take() {
             let event = with_output(self.agent, respond::event(&answer), answer);
+            if self.agent.answers_closed() {
+                cx.show(Shown::Closed);
+            }
             cx.emit(event).await?;
             is_last = true;
         }
@@ -246,6 +252,7 @@ impl<'a> LlmTurn<'a> {
         }
         cx.pass_summaries().await?;
         let mut request = request::build(agent, &self.tools, cx, self.number).await?;
+        self.tools.note_processors(cx);
         let changed = Arc::make_mut(&mut request);
         changed.contents.extend(self.repair.contents());
         if let Some(response) =
@@ -255,6 +262,7 @@ impl<'a> LlmTurn<'a> {
         }
         let answer =
             answer::call_model(agent, CallKind::Model, models, request.clone(), cx).await?;
+        self.tools.note_provider(cx);
         if !answer::is_watched(agent, cx) {
             return match answer {
                 ModelAnswer::Reply(response) => Ok(no_answer::with_no_content_code(response)),

@@ -63,7 +63,7 @@ impl AnnouncedKeys {
         matches!(self.kind(), Some(AgentKind::Function | AgentKind::Custom))
     }
 
-    fn keys(&self) -> impl Iterator<Item = KeySpec<'_>> {
+    pub(super) fn keys(&self) -> impl Iterator<Item = KeySpec<'_>> {
         let (constant, made): (&[KeySpec<'_>], &[Key]) = match &self.0 {
             KeySource::Constant(meta) => (meta.writes, &[]),
             KeySource::Copied(made) => (&[], &made.keys),
@@ -196,7 +196,7 @@ fn check_type(name: &str, ty: &str, accepts: Accepts, value: &dyn Any) -> Result
 }
 
 impl<'a> Writer<'a> {
-    fn keys(&self) -> impl Iterator<Item = KeySpec<'a>> {
+    pub(super) fn keys(&self) -> impl Iterator<Item = KeySpec<'a>> {
         let (tool, announced, states): (&[_], _, _) = match self.by {
             WriterKind::Anyone => (&[], None, None),
             WriterKind::Agent(announced) => (&[], Some(announced), None),

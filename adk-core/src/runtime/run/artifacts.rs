@@ -1,6 +1,6 @@
 //! [`Artifacts`]: the artifacts of a run's session, as agents and tools use them.
 
-use super::{CallCounts, Overlay, Run, record_call};
+use super::{CallCounts, MarkCell, Marks, Overlay, Run, record_call};
 use crate::store::engine::{CallInputs, CallKind};
 use crate::{Error, ErrorKind, Name, Part, Path, Result, StoreErrorKind};
 use serde::Serialize;
@@ -15,6 +15,8 @@ pub struct Artifacts<'a> {
     /// The numbering and the path of recorded calls; `None` in a tool call, which is recorded as a
     /// whole.
     pub(crate) calls: Option<(&'a Path, &'a mut CallCounts)>,
+    /// The marks of all that the turn or the call has read; `None` in a workflow without guards.
+    pub(crate) marks: Option<&'a MarkCell>,
 }
 
 impl Artifacts<'_> {
@@ -48,6 +50,7 @@ impl Artifacts<'_> {
     /// # Errors
     /// When the store fails.
     pub async fn load(&self, name: &str) -> Result<Option<Part>> {
+        self.note_read();
         self.run
             .services
             .artifacts
@@ -60,6 +63,7 @@ impl Artifacts<'_> {
     /// # Errors
     /// When the store fails.
     pub async fn load_version(&self, name: &str, version: u32) -> Result<Option<Part>> {
+        self.note_read();
         self.run
             .services
             .artifacts
@@ -97,6 +101,13 @@ impl Artifacts<'_> {
             .artifacts
             .versions(self.run.session().key(), name)
             .await
+    }
+
+    /// All artifacts count as one.
+    fn note_read(&self) {
+        if let Some(cell) = self.marks {
+            cell.join(Marks::of_artifacts(self.run));
+        }
     }
 
     async fn record<T, W>(&mut self, kind: CallKind, name: Name, work: W) -> Result<T>

@@ -1,6 +1,6 @@
 //! [`CallbackContext`]: the handle of a callback to its run.
 
-use super::{Artifacts, Effects, History, Records, Services, State, ToolActions, accessors};
+use super::{Artifacts, Effects, History, Marks, Records, Services, State, ToolActions, accessors};
 use crate::memory::MemoryEntry;
 use crate::store::engine::{CallInputs, CallKind};
 use crate::{Content, Event, FunctionCall, Name, Result};
@@ -83,7 +83,10 @@ impl CallbackContext {
     /// Returns the last message of the user with text in this run: ADK's `user_content`. `None` if
     /// the run has no such message.
     pub fn user_content(&self) -> Option<Content> {
-        let Effects { run, by, .. } = &self.effects;
+        let Effects { run, by, marks, .. } = &self.effects;
+        if let Some(cell) = marks {
+            cell.join(Marks::of_key("", None, run));
+        }
         let history = History::new(run.session().clone(), by.branch.clone());
         let said = |event: &&Arc<Event>| event.invocation_id == run.id() && event.author == "user";
         let mut said = history

@@ -16,7 +16,7 @@ pub(crate) use wait::{WaitAnswer, WaitQuestion};
 
 use super::{
     AnnouncedKeys, Artifacts, CallbackContext, Caller, CallerPlace, Effects, History, KeyScope,
-    Overlay, Records, Run, RunConfig, State, ToolActions, TraceSpan, UpdatedKeys, Updates,
+    Marks, Overlay, Records, Run, RunConfig, State, ToolActions, TraceSpan, UpdatedKeys, Updates,
     WriteRules, Writer, WriterKind, accessors,
 };
 use crate::memory::MemoryEntry;
@@ -60,12 +60,13 @@ accessors!(Context, self => self.run, self.author(), &self.frame.path);
 impl Context {
     pub(crate) fn root(run: Arc<Run>, path: Path) -> Self {
         run.outbox().live.fetch_add(1, Relaxed);
+        let cell = run.new_cell();
         Self {
             run,
             around: Surroundings::default(),
             branch: None,
             instance: None,
-            frame: Frame::new(path, true, 0),
+            frame: Frame::new(path, true, 0, cell),
             overlay: Overlay::default(),
             search: None,
             cut: None,
@@ -119,6 +120,7 @@ impl Context {
             updated: Vec::new(),
             rules: self.write_rules(),
             records,
+            marks: self.frame.marks.clone(),
         }
     }
 
@@ -134,6 +136,11 @@ impl Context {
             .for_each(|(key, _)| written.add(key));
         self.overlay = cx.effects.overlay;
         cx.actions
+    }
+
+    /// Returns the pending writes.
+    pub(crate) fn pending(&self) -> &Overlay {
+        &self.overlay
     }
 
     /// Drops the pending writes, together with the work that made them.
@@ -230,6 +237,7 @@ impl Context {
             calls,
             first_written,
             announced,
+            rare,
             ..
         } = &mut self.frame;
         let agent = author.as_ref().unwrap_or_else(|| path.name());
@@ -256,6 +264,7 @@ impl Context {
                     .map_or(WriterKind::Anyone, WriterKind::Agent),
                 path,
             },
+            marks: rare.as_ref().and_then(|rare| rare.marks.as_deref()),
             refused: None,
         }
     }
@@ -276,11 +285,14 @@ impl Context {
 
     /// Returns the artifacts of the session.
     pub fn artifacts(&mut self) -> Artifacts<'_> {
-        let calls = Some((&self.frame.path, &mut self.frame.calls));
+        let Frame {
+            path, calls, rare, ..
+        } = &mut self.frame;
         Artifacts {
             run: &self.run,
             overlay: &mut self.overlay,
-            calls,
+            calls: Some((path, calls)),
+            marks: rare.as_ref().and_then(|rare| rare.marks.as_deref()),
         }
     }
 
@@ -291,6 +303,9 @@ impl Context {
     /// [`ErrorKind::NoMemoryService`](crate::ErrorKind::NoMemoryService), or when the service
     /// fails.
     pub async fn search_memory(&mut self, query: &str) -> crate::Result<Vec<MemoryEntry>> {
+        if let Some(cell) = self.cell() {
+            cell.join(Marks::of_memory());
+        }
         let work = self.run.search_memory(query);
         let (name, inputs) = (
             Name::literal("memory"),
@@ -304,6 +319,14 @@ impl Context {
     /// so it can be read while emitting. If the store is outside of the process, [`History::load`]
     /// loads the events from before this run.
     pub fn history(&self) -> History {
+        if let Some(cell) = self.cell() {
+            cell.join(self.marks_of_log());
+        }
+        self.log()
+    }
+
+    /// Returns the conversation for the runtime, which reads the marks of its events itself.
+    pub(crate) fn log(&self) -> History {
         History::new(self.run.session().clone(), self.branch.clone())
     }
 }

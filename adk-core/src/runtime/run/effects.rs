@@ -1,8 +1,8 @@
 //! [`Effects`]: what callbacks and tool calls can read and change.
 
 use super::{
-    Artifacts, CallCounts, CallStep, Caller, KeyScope, Overlay, Run, State, UpdatedKeys, Updates,
-    WriteRules, Writer, WriterKind, record_call,
+    Artifacts, CallCounts, CallStep, Caller, KeyScope, MarkCell, Marks, Overlay, Run, State,
+    UpdatedKeys, Updates, WriteRules, Writer, WriterKind, record_call,
 };
 use crate::memory::MemoryEntry;
 use crate::store::engine::{CallInputs, CallKind};
@@ -43,6 +43,8 @@ pub(crate) struct Effects {
     /// The writes that callbacks may make.
     pub(crate) rules: WriteRules,
     pub(crate) records: Records,
+    /// The marks of all that the turn or the call has read; `None` in a workflow without guards.
+    pub(crate) marks: Option<Arc<MarkCell>>,
 }
 
 /// The form in which side effects are recorded.
@@ -100,6 +102,7 @@ impl Effects {
             overlay: &mut self.overlay,
             updates,
             writer,
+            marks: self.marks.as_deref(),
             refused,
         }
     }
@@ -109,10 +112,14 @@ impl Effects {
             run: &self.run,
             overlay: &mut self.overlay,
             calls: self.records.calls().map(|calls| (&self.by.path, calls)),
+            marks: self.marks.as_deref(),
         }
     }
 
     pub(crate) async fn search_memory(&mut self, query: &str) -> Result<Vec<MemoryEntry>> {
+        if let Some(cell) = &self.marks {
+            cell.join(Marks::of_memory());
+        }
         let work = self.run.search_memory(query);
         let name = Name::literal("memory");
         self.record(CallKind::Memory, name, CallInputs::new(&query), work)

@@ -46,6 +46,7 @@ impl Run {
             outer.services.clone(),
             RunLimits::new(config),
         );
+        outer.share_guards(&run);
         *write(&run.delivery.temp) = read(&outer.delivery.temp).clone();
         if let Some(own) = outer.own_keys() {
             let own = own.copy();

@@ -1,6 +1,6 @@
 //! [`EventOrigin`]: the author, path and run that are written into an event.
 
-use super::{KeyScope, Overlay};
+use super::{KeyScope, Overlay, Stamp};
 use crate::store::engine::Draft;
 use crate::store::event::{Event, StateDelta};
 use crate::store::session::Scope;
@@ -15,6 +15,8 @@ pub(super) struct EventOrigin {
     pub(super) path: Path,
     pub(super) run_id: RunId,
     pub(super) scope: Option<Arc<KeyScope>>,
+    /// The marks of the turn; `None` in a workflow without guards.
+    pub(super) stamp: Option<Stamp>,
 }
 
 impl EventOrigin {
@@ -34,14 +36,14 @@ impl EventOrigin {
     ///
     /// # Errors
     /// As [`draft_event`].
-    pub(super) fn draft(self, mut event: Event, pending: Overlay) -> Result<Draft> {
-        let (scope, path) = (self.scope.clone(), self.path.clone());
+    pub(super) fn draft(mut self, mut event: Event, pending: Overlay) -> Result<Draft> {
+        let (scope, path, stamp) = (self.scope.clone(), self.path.clone(), self.stamp.take());
         self.place(&mut event);
-        draft_event(event.into(), scope.as_deref(), &path, pending)
+        draft_event(event.into(), scope.as_deref(), &path, pending, stamp)
     }
 }
 
-/// Turns the keys of an event into stored keys, and adds the pending writes.
+/// Turns the keys of an event into stored keys, and adds the pending writes and the marks.
 ///
 /// # Errors
 /// When a value of the event is nested too deep. Pending writes were checked when they were set.
@@ -50,10 +52,11 @@ pub(super) fn draft_event(
     scope: Option<&KeyScope>,
     path: &Path,
     mut pending: Overlay,
+    stamp: Option<Stamp>,
 ) -> Result<Draft> {
     event.check_depth()?;
     let mut draft = Draft::new(event);
-    if draft.event.actions.state_delta.is_empty() && pending.is_empty() {
+    if stamp.is_none() && draft.event.actions.state_delta.is_empty() && pending.is_empty() {
         return Ok(draft);
     }
     let event = Arc::make_mut(&mut draft.event);
@@ -71,6 +74,9 @@ pub(super) fn draft_event(
         if !files.is_empty() {
             event.actions.artifact_delta.splice(0..0, files);
         }
+    }
+    if let Some(stamp) = stamp {
+        stamp.apply(event);
     }
     draft.temp = take_temp(&mut event.actions.state_delta, path);
     Ok(draft)

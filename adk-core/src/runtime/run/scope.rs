@@ -3,7 +3,7 @@
 
 use crate::Name;
 use crate::store::engine::BlockScope;
-use crate::store::session::Scope;
+use crate::store::session::{MARKED_ARTIFACTS, Scope};
 use crate::sync::{read, write};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -296,6 +296,27 @@ impl KeyScope {
         };
         let element = self.outward().find(is_in);
         element.is_none_or(|scope| scope.has_written(key))
+    }
+
+    /// Returns whether a name in this scope may be read from the stored key. The key of the
+    /// conversation and the keys of artifacts are seen in each scope.
+    pub(crate) fn sees(&self, key: &str) -> bool {
+        let is_read = |scope: &Self| {
+            let mut names = scope.names.iter();
+            names.any(|mapped| *mapped.key == *key || *scope.source_key(&mapped.name) == *key)
+        };
+        for scope in self.outward() {
+            if is_read(scope) {
+                return true;
+            }
+            if let ScopeKind::Closed(prefix) = &scope.kind {
+                return key.starts_with(scope.text(prefix))
+                    || Scope::of(key) != Scope::Session
+                    || key.is_empty()
+                    || key == MARKED_ARTIFACTS;
+            }
+        }
+        true
     }
 
     /// Finds the name whose writes go to this stored key, and returns the stored key for reads of

@@ -1,9 +1,10 @@
 //! [`State`]: the state as an agent or a tool sees it. Own writes come first, then committed
 //! values.
 
-use super::{KeyScope, Run, Updates, Writer};
+use super::{KeyScope, MarkCell, Marks, Run, Updates, Writer};
 use crate::encode::to_json;
 use crate::store::event::{Actions, StateDelta};
+use crate::store::session::marked_key;
 use crate::{Error, ErrorKind, Name, Result, depth, secret};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,8 @@ pub struct State<'a> {
     pub(crate) overlay: &'a mut Overlay,
     pub(crate) updates: Updates<'a>,
     pub(crate) writer: Writer<'a>,
+    /// The marks of all that the turn or the call has read; `None` in a workflow without guards.
+    pub(crate) marks: Option<&'a MarkCell>,
     /// The first forbidden write of a tool. It fails the run, because the model cannot correct the
     /// tool.
     pub(crate) refused: Option<&'a mut Option<Error>>,
@@ -57,6 +60,9 @@ impl State<'_> {
 
     /// Returns the JSON value of a key, shared.
     pub fn value(&self, key: &str) -> Option<Arc<Value>> {
+        if let Some(cell) = self.marks {
+            cell.join(self.marks_of(key));
+        }
         value(
             self.run,
             self.scope,
@@ -98,7 +104,23 @@ impl State<'_> {
             Some(scope) => scope.write(&key),
             None => key,
         };
+        if self.marks.is_some() {
+            // The marks of an earlier write do not count for this one.
+            let is_mark = |other: &str| marked_key(other) == Some(&*key);
+            self.overlay.state_delta.retain(|other| !is_mark(other));
+        }
         self.overlay.state_delta.insert(key, value);
+    }
+
+    /// Returns the marks of a key as it is read here.
+    pub(super) fn marks_of(&self, key: &str) -> Marks {
+        let read = match self.scope {
+            Some(scope) => scope.read_key(key),
+            None => Some(Cow::Borrowed(key)),
+        };
+        read.map_or(Marks::NONE, |key| {
+            Marks::of_key(&key, Some(self.overlay), self.run)
+        })
     }
 
     /// Keeps the first forbidden write of a tool, because the tool may ignore the returned error.

@@ -14,9 +14,13 @@ pub(crate) use commit::is_update;
 use super::record::{self, RecordSubject};
 use super::{
     CallCounts, CallStep, Caller, KeyScope, Overlay, Run, State, decode, encode, perform, state,
+    stored_key,
 };
-use crate::store::engine::{CallInputs, CallKind, Change, StepKey, Stored, Update, is_failure};
+use crate::store::engine::{
+    CallInputs, CallKind, Change, Draft, StepKey, Stored, Update, is_failure,
+};
 use crate::store::event::StateDelta;
+use crate::store::session::marked_key;
 use crate::{BoxFuture, Error, ErrorKind, Name, Result, depth, secret};
 use commit::{NamedUpdate, UpdateSlot, call_draft, origin, update_event, updated_value};
 use serde::Serialize;
@@ -152,12 +156,50 @@ impl State<'_> {
         decode(&name, &value)
     }
 
+    /// Gives the pending writes the marks of what was read before them, and returns those of an
+    /// update of a key. An update starts from a value of the store, so it never clears marks.
+    fn mark_writes(&mut self, name: &Name) -> StateDelta {
+        let mut marks = StateDelta::default();
+        let Some(cell) = self.marks else {
+            return marks;
+        };
+        let (run, scope, read) = (self.run.clone(), self.scope, cell.marks());
+        let closed: Vec<_> = self
+            .writer
+            .keys()
+            .filter(|own| own.is_closed())
+            .map(|own| stored_key(scope, own.name).into_owned())
+            .collect();
+        let read_as = |key: &str| {
+            if closed.iter().any(|own| own == key) {
+                read.clone().without_text()
+            } else {
+                read.clone()
+            }
+        };
+        let pending: Vec<_> = self
+            .overlay
+            .state_delta
+            .iter()
+            .map(|(key, _)| key.clone())
+            .collect();
+        for key in pending.iter().filter(|key| marked_key(key).is_none()) {
+            read_as(key).write(key, &mut self.overlay.state_delta, &run, false);
+        }
+        let key = stored_key(scope, name).into_owned();
+        for (mark, source) in read_as(&key).of_writes(&key) {
+            marks.insert(mark, source);
+        }
+        marks
+    }
+
     /// Makes an update, and returns the new value.
     fn change<'a>(
         &'a mut self,
         name: &'a Name,
         change: Change,
     ) -> BoxFuture<'a, Result<Arc<Value>>> {
+        let marks = self.mark_writes(name);
         let Self {
             run,
             scope,
@@ -184,6 +226,7 @@ impl State<'_> {
                     by: *by,
                     name,
                     key,
+                    marks,
                 };
                 Box::pin(update.make(overlay, calls, written, change))
             }
@@ -200,7 +243,8 @@ impl State<'_> {
                 }
                 let (by, scope) = (*by, *scope);
                 Box::pin(async move {
-                    let draft = call_draft(run, by, &call, &update);
+                    let mut draft = call_draft(run, by, &call, &update);
+                    add_marks(&mut draft, marks);
                     let text = Name::from(format!("{call}/{update}"));
                     let at = UpdateSlot {
                         path: by.path.clone(),
@@ -229,6 +273,7 @@ struct AgentUpdate<'a> {
     by: Caller<'a>,
     name: &'a Name,
     key: Name,
+    marks: StateDelta,
 }
 
 impl AgentUpdate<'_> {
@@ -245,6 +290,7 @@ impl AgentUpdate<'_> {
             by,
             name,
             key,
+            marks,
         } = self;
         if let Some(settled) = run.settle(by.path) {
             settled.await?;
@@ -280,7 +326,8 @@ impl AgentUpdate<'_> {
         let base = pending.state_delta.get(&key).cloned();
         let before = pending.clone();
         let event = update_event(json!({"update": format!("{key}@{}", step.index)}));
-        let draft = origin(run, by).draft(event, pending)?;
+        let mut draft = origin(run, by).draft(event, pending)?;
+        add_marks(&mut draft, marks);
         let mut update = Update::new(key.clone(), draft, change);
         if base.is_some() {
             update.set_base(base);
@@ -346,6 +393,15 @@ async fn record_failure(run: &Arc<Run>, step: StepKey, error: Error) -> Result<A
         )
         .await
         .map(Arc::new),
+    }
+}
+
+fn add_marks(draft: &mut Draft, marks: StateDelta) {
+    if !marks.is_empty() {
+        Arc::make_mut(&mut draft.event)
+            .actions
+            .state_delta
+            .extend(marks);
     }
 }
 

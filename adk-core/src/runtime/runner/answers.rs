@@ -11,7 +11,7 @@ use crate::{Content, Error, ErrorKind, Result};
 /// under the name of another tool.
 pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
     let answers: Vec<_> = message.function_responses().collect();
-    let history = cx.history();
+    let history = cx.log();
     for (at, answer) in answers.iter().enumerate() {
         let id = &*answer.id;
         // Ids may repeat, so the nearest earlier call counts.

@@ -56,6 +56,7 @@ async fn run_agent(agent: &dyn DynAgent, is_closed: bool, run: Arc<Run>, start: 
     if is_closed && !run.kind.is_alone() {
         run.set_own_keys(OwnKeys::new(state_keys(agent.meta())));
     }
+    run.set_guards(agent.meta());
     let mut cx = Context::root(run.clone(), path.clone()).with_budget();
     cx.trace = TraceSpan::first(agent.meta(), &run, &path);
     let span = cx.trace.clone();
@@ -169,6 +170,7 @@ async fn begin(agent: &dyn DynAgent, start: Start, path: &Path, cx: &mut Context
             .await
             .map_err(|error| error.at(path))?;
     }
+    cx.mark_inputs(agent.meta());
     // A live run without inputs begins with the first message of its queue.
     if has_message || !delta.is_empty() {
         cx.emit(first_event(has_message.then_some(message), delta))
@@ -275,6 +277,7 @@ async fn run_branch_inner(
         own.record(&task.state);
         run.set_own_keys(own);
     }
+    run.set_guards(agent.meta());
     let mut cx = Context::root(run.clone(), path.clone())
         .with_budget()
         .search_for(task.clone());

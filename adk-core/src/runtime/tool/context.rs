@@ -5,11 +5,12 @@ use crate::memory::MemoryEntry;
 use crate::model::UsageByAgent;
 use crate::runtime::resources::{NoResources, Resources, SharedResources};
 use crate::runtime::run::{
-    Artifacts, CallStep, CallbackContext, Context, Effects, KeyScope, Meter, Overlay, Records, Run,
-    State, ToolActions, TraceSpan, WriterKind, accessors, is_update,
+    Artifacts, CallStep, CallbackContext, Context, Effects, KeyScope, MarkCell, Marks, Meter,
+    Overlay, Records, Run, State, ToolActions, TraceSpan, WriterKind, accessors, is_update,
 };
 use crate::store::engine::CallKind;
 use crate::store::event::{Event, StateDelta};
+use crate::store::session::{PRIVATE_MARK, UNTRUSTED_MARK, marked_key};
 use crate::{At, Error, FunctionCall, Name, Path, Result, secret};
 use serde_json::Value;
 use std::fmt;
@@ -63,6 +64,9 @@ pub struct ToolRecord {
     /// Usage of the model calls of an agent that is the tool.
     #[serde(default, skip_serializing_if = "UsageByAgent::is_nothing")]
     pub usage: UsageByAgent,
+    /// What the call and its agent have read, in a workflow with guards.
+    #[serde(default, skip_serializing_if = "Marks::is_none")]
+    pub(crate) marks: Marks,
 }
 
 accessors!(ToolContext, self => self.effects.run, &self.effects.by.agent, &self.effects.by.path);
@@ -77,7 +81,10 @@ impl ToolContext {
     ) -> Self {
         Self {
             actions: ToolActions::default(),
-            effects: cx.effects(Overlay::default(), Records::Within(step.clone())),
+            effects: Effects {
+                marks: cx.cell().map(|cell| MarkCell::new(cell.marks())),
+                ..cx.effects(Overlay::default(), Records::Within(step.clone()))
+            },
             called: CalledTool {
                 call,
                 step,
@@ -113,6 +120,7 @@ impl ToolContext {
     }
 
     pub(crate) fn into_record(self) -> ToolRecord {
+        let marks = self.marks();
         let (state_delta, artifact_delta) = self.effects.overlay.into_deltas();
         ToolRecord {
             actions: self.actions,
@@ -120,6 +128,7 @@ impl ToolContext {
             updated: self.effects.updated,
             artifact_delta,
             usage: self.usage,
+            marks,
         }
     }
 
@@ -134,12 +143,42 @@ impl ToolContext {
             updated: _,
             artifact_delta,
             usage,
+            marks,
         } = left;
         (self.actions, self.usage) = (actions, usage);
+        self.note_marks(marks);
         let overlay = &mut self.effects.overlay;
         overlay.state_delta = state_delta;
         if !artifact_delta.is_empty() {
             overlay.artifact_delta = artifact_delta;
+        }
+    }
+
+    /// Returns the marks of what the call and its agent have read.
+    pub(crate) fn marks(&self) -> Marks {
+        let cell = self.effects.marks.as_ref();
+        cell.map_or(Marks::NONE, |cell| cell.marks())
+    }
+
+    /// Adds the marks of something that a callback has made, see [`Context::note_callback`].
+    pub(crate) fn note_callback(&self) {
+        if let (Some(cell), Some(rules)) = (&self.effects.marks, self.effects.run.guard_rules()) {
+            cell.join(rules.of_unlabelled("a callback"));
+        }
+    }
+
+    /// Returns whether what callbacks add counts as text of strangers.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.effects
+            .run
+            .guard_rules()
+            .is_some_and(|rules| rules.strict)
+    }
+
+    /// Adds the marks of something that the call has read.
+    pub(crate) fn note_marks(&mut self, marks: Marks) {
+        if let Some(cell) = &self.effects.marks {
+            cell.join(marks);
         }
     }
 
@@ -196,6 +235,11 @@ impl ToolContext {
         let mut inner = Context::nested_root(Arc::new(run), path, scope);
         inner.around.unchecked = self.called.unchecked;
         inner.trace = self.trace.clone();
+        if self.effects.marks.is_some() {
+            // The agent does not see the conversation of its caller.
+            inner.run.preset(UNTRUSTED_MARK, Value::Null);
+            inner.run.preset(PRIVATE_MARK, Value::Null);
+        }
         inner.around.meter = step.meter.as_ref().map(Meter::for_tool);
         inner
     }
@@ -212,6 +256,7 @@ impl ToolContext {
         if is_update(event) {
             // The update is already written.
             let delta = event.actions.state_delta.iter();
+            let delta = delta.filter(|(key, _)| marked_key(key).is_none());
             self.effects
                 .updated
                 .extend(delta.map(|(key, value)| (key.clone(), Value::clone(value))));
@@ -219,6 +264,10 @@ impl ToolContext {
         }
         let overlay = &mut self.effects.overlay;
         for (key, value) in event.actions.state_delta.iter() {
+            // The conversation of the inner agent ends with the call.
+            if marked_key(key) == Some("") {
+                continue;
+            }
             // An event contains only the name of a secret, so the value is read from the inner run.
             let secret = secret::kept_name(key, value).and_then(|_| run.get(key));
             overlay

@@ -171,6 +171,9 @@ impl Steps<'_> {
             let items = reads::list_value(&item, list, cx)?;
             let value = items.get(index as usize).cloned();
             let value = value.ok_or_else(|| unknown_branch(cx))?;
+            if cx.cell().is_some() {
+                element.mark(&item, cx.marks_of(list));
+            }
             found = Some((item, Arc::new(value)));
         }
         cx.become_branch(element);

@@ -5,7 +5,7 @@ use super::form::Form;
 use super::keys::Keys;
 use super::steps::StepTable;
 use super::steps::scopes::{has_defaults, workflow_scope, written_keys};
-use crate::runtime::run::{Context, Inherited, Surroundings, stored_key};
+use crate::runtime::run::{Context, Inherited, Marks, Surroundings, stored_key};
 use crate::spec::{InputSpec, Key, Spec, StepKind};
 use crate::store::event::StateDelta;
 use crate::store::session::Scope;
@@ -45,7 +45,7 @@ pub(super) fn enter<'c>(
 ) -> Result<Option<EmitFuture<'c>>> {
     let spec = workflow.spec();
     let (mut keys, mut wanted) = (Keys::default(), Vec::new());
-    let mut delta = StateDelta::default();
+    let (mut delta, mut copied) = (StateDelta::default(), Vec::new());
     for input in spec.inputs {
         let value = if may_be_known(input, cx) {
             cx.committed_value(input.name)
@@ -54,7 +54,12 @@ pub(super) fn enter<'c>(
         };
         match value {
             Some(_) if is_readable_inside(spec, input, cx) => {}
-            Some(value) => delta.insert(Name::shared(input.name), value),
+            Some(value) => {
+                if cx.cell().is_some() {
+                    copied.push((input, cx.marks_of(input.name)));
+                }
+                delta.insert(Name::shared(input.name), value);
+            }
             None => wanted.push(Name::shared(input.name)),
         }
     }
@@ -74,6 +79,15 @@ pub(super) fn enter<'c>(
         cx.path().name().clone(),
         outer,
     )));
+    for (input, marks) in copied {
+        cx.mark(input.name, marks);
+    }
+    if let Some(guards) = spec.guards {
+        let is_session = |key: &str| {
+            Scope::of(key) != Scope::Session || spec.states.iter().any(|state| state.name == key)
+        };
+        cx.mark_guarded(guards, spec.states, is_session);
+    }
     let own = keys.into_delta();
     if delta.is_empty() && own.is_empty() {
         return Ok(None);
@@ -101,6 +115,10 @@ pub(super) fn leave<'c>(spec: &Spec<'_>, cx: &'c mut Context) -> Option<EmitFutu
     {
         let is_other = *stored_key(cx.around.scope.as_deref(), output.name) != *output.name;
         if is_other && let Some(value) = cx.run.get(output.name) {
+            if cx.cell().is_some() {
+                let marks = Marks::of_key(output.name, None, &cx.run);
+                cx.mark(output.name, marks);
+            }
             written.insert(Name::shared(output.name), value);
         }
     }

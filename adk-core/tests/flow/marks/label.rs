@@ -225,35 +225,55 @@ impl Labeler {
 
 /// Removes all labels and guards, and returns the labels by agent.
 pub fn strip(flow: &mut Flow) -> BTreeMap<String, Marks> {
-    let mut all = BTreeMap::new();
+    let all = labels_of(flow);
     flow.guards = None;
-    strip_nodes(&mut flow.body, &mut all);
+    each_agent(&mut flow.body, &mut |agent| {
+        let marks = &mut agent.marks;
+        marks.labels = Labels::NONE;
+        for tool in marks.tools.iter_mut().chain([&mut marks.tool]) {
+            (tool.labels, tool.consent) = (Labels::NONE, Consent::No);
+        }
+    });
     all
 }
 
-fn strip_nodes(nodes: &mut [Node], all: &mut BTreeMap<String, Marks>) {
+/// Removes the consents of tools, so that no call waits.
+pub fn forget_consents(flow: &mut Flow) {
+    each_agent(&mut flow.body, &mut |agent| {
+        let marks = &mut agent.marks;
+        for tool in marks.tools.iter_mut().chain([&mut marks.tool]) {
+            tool.consent = Consent::No;
+        }
+    });
+}
+
+/// Returns the labels by agent.
+pub fn labels_of(flow: &Flow) -> BTreeMap<String, Marks> {
+    let mut all = BTreeMap::new();
+    each_agent(&mut flow.clone().body, &mut |agent| {
+        all.insert(agent.name.clone(), agent.marks.clone());
+    });
+    all
+}
+
+fn each_agent(nodes: &mut [Node], visit: &mut dyn FnMut(&mut Agent)) {
     for node in nodes {
         match node {
-            Node::Run(agent) => strip_agent(agent, all),
-            Node::Nested(nested) => strip_nodes(&mut Arc::make_mut(&mut nested.flow).body, all),
-            Node::Block(block) => strip_nodes(&mut block.inside, all),
+            Node::Run(agent) => visit_agent(agent, visit),
+            Node::Nested(nested) => each_agent(&mut Arc::make_mut(&mut nested.flow).body, visit),
+            Node::Block(block) => each_agent(&mut block.inside, visit),
             Node::Break(_) | Node::Nothing => {}
         }
     }
 }
 
-fn strip_agent(agent: &mut Agent, all: &mut BTreeMap<String, Marks>) {
-    all.insert(agent.name.clone(), agent.marks.clone());
-    let marks = &mut agent.marks;
-    marks.labels = Labels::NONE;
-    for tool in marks.tools.iter_mut().chain([&mut marks.tool]) {
-        (tool.labels, tool.consent) = (Labels::NONE, Consent::No);
-    }
+fn visit_agent(agent: &mut Agent, visit: &mut dyn FnMut(&mut Agent)) {
+    visit(agent);
     for below in agent.targets.iter_mut().chain(&mut agent.helpers) {
-        strip_agent(below, all);
+        visit_agent(below, visit);
     }
     for nested in &mut agent.flows {
-        strip_nodes(&mut Arc::make_mut(&mut nested.flow).body, all);
+        each_agent(&mut Arc::make_mut(&mut nested.flow).body, visit);
     }
 }
 

@@ -6,7 +6,7 @@ use crate::pairs::actor::asks;
 use crate::pairs::plan::{self, Fails, Turn};
 use crate::pairs::wired::{Builder, Tree};
 use crate::random::Random;
-use crate::spec::{of_agent, tool_of};
+use crate::spec::{marked_tool, of_agent, tool_of};
 use crate::tree::*;
 use adk_build::__private::check::SEES_MEMORY;
 use adk_build::llm::{IncludeContents, LlmAgent};
@@ -51,6 +51,8 @@ pub struct Parrot {
     /// The labels by agent.
     labels: BTreeMap<String, Marks>,
     seed: u64,
+    /// Whether the runtime knows the labels.
+    enforces: bool,
     /// The steps of the root workflow.
     steps: BTreeSet<&'static str>,
     run: AtomicU64,
@@ -65,6 +67,7 @@ impl Parrot {
         guards: Option<Guarding>,
         labels: BTreeMap<String, Marks>,
         seed: u64,
+        enforces: bool,
     ) -> Self {
         let mut steps = BTreeSet::new();
         flow.each(&mut |node| match node {
@@ -77,6 +80,7 @@ impl Parrot {
             guards: guards.unwrap_or_default(),
             labels,
             seed,
+            enforces,
             steps,
             run: AtomicU64::new(0),
             rounds: AtomicU64::new(0),
@@ -217,8 +221,14 @@ impl Parrot {
             let meta = tool_of(agent, build.store);
             made = made.tool(Hand::new(agent, "tool", meta, self));
         }
+        // The runtime knows these labels, and the check of the agent alone does not count.
+        made = made.guards(!self.enforces);
         for tool in &agent.marks.tools {
-            let meta = ToolMeta::new(&tool.name, "Helps.");
+            let meta = if self.enforces {
+                marked_tool(tool)
+            } else {
+                ToolMeta::new(&tool.name, "Helps.")
+            };
             made = made.tool(Hand::new(agent, &tool.name, meta, self));
         }
         if agent.exit {
@@ -470,7 +480,11 @@ impl Default for Leaves {
 
 impl DynTool for Leaves {
     fn meta(&self) -> &ToolMeta<'_> {
-        const { &ToolMeta::new("leave", "Leaves.").may_exit(true) }
+        const {
+            &ToolMeta::new("leave", "Leaves.")
+                .may_exit(true)
+                .labels(Labels::LOCAL)
+        }
     }
     fn declaration_dyn(&self) -> &ToolDeclaration {
         &self.0
@@ -506,7 +520,11 @@ impl Toolset for Looks {
             agent,
             labels,
             is_free: true,
-            meta: ToolMeta::new("look", "Looks."),
+            meta: ToolMeta::new("look", "Looks.").labels(if parrot.enforces {
+                labels
+            } else {
+                Labels::NONE
+            }),
             declaration: declaration("look"),
             parrot,
         };

@@ -1,6 +1,6 @@
 //! Real sessions of a workflow with [`Parrot`]s.
 
-use super::label::strip;
+use super::label::{forget_consents, labels_of, strip};
 use super::parrot::{Parrot, text_of};
 use super::world::Reached;
 use crate::pairs::actor::Answering;
@@ -16,16 +16,29 @@ use tokio::runtime::Runtime;
 /// The maximum number of events of a run.
 const MOST_EVENTS: usize = 600;
 
-/// Runs a workflow three times in one session, or in three sessions of one user if it is `fresh`,
-/// and returns the sinks that marked text reached.
-pub fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> BTreeSet<Reached> {
-    // The runtime must not refuse the labels, so it gets none.
+/// What three runs have shown.
+#[derive(Default)]
+pub struct Played {
+    /// The sinks that marked text reached.
+    pub reached: BTreeSet<Reached>,
+    /// The calls and functions that the runtime did not run.
+    pub stopped: Vec<String>,
+}
+
+/// Runs a workflow three times in one session, or in three sessions of one user if it is `fresh`.
+/// Only with `enforces` does the runtime know the labels and guards.
+pub fn play(flow: &Flow, seed: u64, enforces: bool, runtime: &Runtime) -> Played {
     let own = flow.guards.clone();
     let guards = own.clone().unwrap_or_default();
     let mut plain = flow.clone();
-    let labels = strip(&mut plain);
+    let mut labels = strip(&mut plain);
+    if enforces {
+        plain = flow.clone();
+        forget_consents(&mut plain);
+        labels = labels_of(&plain);
+    }
     let flow: &'static Flow = Box::leak(Box::new(plain));
-    let parrot = Parrot::new(flow, own, labels, seed);
+    let parrot = Parrot::new(flow, own, labels, seed, enforces);
     let parrot: &'static Parrot = Box::leak(Box::new(parrot));
     let build = Builder {
         store: Box::leak(Box::<Store<'static>>::default()),
@@ -63,6 +76,7 @@ pub fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> BTreeSet<Reached> {
     {
         message |= parrot.guard(key);
     }
+    let mut stopped = Vec::new();
     for run in 0..3 {
         let session = if is_fresh {
             format!("s{run}")
@@ -85,6 +99,13 @@ pub fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> BTreeSet<Reached> {
                 && let Some(event) = stream.next().await
             {
                 events += 1;
+                let said = match &event {
+                    Ok(event) => format!("{:?}", event.content),
+                    Err(error) => error.to_string(),
+                };
+                if said.contains(" did not run: ") {
+                    stopped.push(said);
+                }
                 if let Err(error) = event
                     && crate::number("ADK_SHOW").is_some()
                 {
@@ -94,5 +115,8 @@ pub fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> BTreeSet<Reached> {
         });
         parrot.next_run();
     }
-    parrot.reached()
+    Played {
+        reached: parrot.reached(),
+        stopped,
+    }
 }

@@ -144,11 +144,7 @@ impl<'a> LabelWalk<'_, 'a> {
 
     /// Returns the labels that count, in a workflow with `strict` for something without labels too.
     pub(super) const fn counted(&self, labels: Labels) -> Labels {
-        if self.guards.strict && !labels.is_known() {
-            labels.and(Labels::ALL)
-        } else {
-            labels
-        }
+        crate::__private::counted(labels, self.guards.strict)
     }
 
     /// Returns the labels of the tools of an LLM agent that only the run knows.

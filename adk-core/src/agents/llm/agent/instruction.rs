@@ -76,6 +76,10 @@ impl Instruction {
             }
             InstructionSource::Function(function) => function.clone(),
         };
+        // A recorded instruction does not read again.
+        if let Some(cell) = cx.cell() {
+            cell.join(cx.marks_of_everything());
+        }
         let (readonly, run, path) = (cx.readonly(), cx.run_id(), cx.path().clone());
         let work = async move {
             // The function itself may panic, and also its future.

@@ -1,6 +1,6 @@
 //! [`render`]: replacement of the placeholders of a prompt.
 
-use crate::runtime::run::Context;
+use crate::runtime::run::{Context, Marks};
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::store::engine::{CallInputs, CallKind};
 use crate::{Blob, Part};
@@ -74,6 +74,9 @@ enum Artifact {
 
 /// Loads an artifact as a recorded step, because the store is outside of the run.
 async fn artifact(name: &str, cx: &mut Context) -> Result<Artifact> {
+    if let Some(cell) = cx.cell() {
+        cell.join(Marks::of_artifacts(&cx.run));
+    }
     let (run, wanted) = (cx.run.clone(), name.to_owned());
     let work = async move {
         let part = run

@@ -9,9 +9,11 @@ use super::outcome::CallOutcome;
 use super::record::{PreparedCall, arguments, finish_call};
 use crate::FunctionCall;
 use crate::agents::llm::agent::LlmAgent;
-use crate::agents::llm::toolbox::Toolbox;
+use crate::agents::llm::toolbox::{Sink, Toolbox};
 use crate::panic::catch_panic;
-use crate::runtime::run::{CallStep, Context, OpenWait, WaitAnswer, WaitQuestion};
+use crate::runtime::run::{
+    CallStep, Context, Marks, OpenWait, WaitAnswer, WaitQuestion, allows, wait_name,
+};
 use crate::runtime::tool::{DynTool, ToolContext, ToolError};
 use crate::spec::AnsweredBy;
 use crate::store::engine::CallKind;
@@ -22,6 +24,9 @@ use std::sync::Arc;
 
 /// ADK's message to the model for a call that a person has refused.
 const REJECTED: &str = "This tool call is rejected.";
+
+/// A tool that may ask, with the sink that its call is.
+type AskedTool = (Arc<dyn DynTool>, Option<Box<Sink>>);
 
 /// The outcome of a confirmation.
 pub(super) enum ConfirmationOutcome {
@@ -48,7 +53,12 @@ pub(super) async fn ask(
     cx: &mut Context,
 ) -> Result<ConfirmationOutcome> {
     let tool = tools.get(&call.name).filter(|_| call.malformed.is_none());
-    let begins = tool.is_some_and(|tool| tool.meta().confirm || is_split(tool, tools.agent(), cx));
+    let sink = tool.and_then(|tool| tools.sink(tool, cx)).map(Box::new);
+    let begins = tool.is_some_and(|tool| {
+        tool.meta().confirm
+            || is_guarded(sink.as_deref(), tools, cx)
+            || is_split(tool, tools.agent(), cx)
+    });
     if !begins && !cx.run.kind.has_record() {
         return Ok(ConfirmationOutcome::NotNeeded);
     }
@@ -62,12 +72,27 @@ pub(super) async fn ask(
     cx.frame
         .calls
         .align((CallKind::Wait, &question), (CallKind::Tool, &name));
+    if cx.cell().is_some() {
+        let guard = wait_name(&name);
+        cx.frame
+            .calls
+            .align((CallKind::Wait, &guard), (CallKind::Tool, &name));
+    }
     let has_begun = cx.is_recorded(CallKind::Confirmation, &name);
     if has_begun || begins && !cx.is_recorded(CallKind::Tool, &name) {
+        let tool = tool.map(|tool| (tool.clone(), sink));
         // Boxed to keep the future small, because few tools ask.
         return Box::pin(ask_about(tool, (name, question), tools, (call, seen), cx)).await;
     }
     Ok(ConfirmationOutcome::NotNeeded)
+}
+
+/// Reports whether the call may be one that does not run without the consent of a person. This is
+/// known only after the callbacks before the call.
+fn is_guarded(sink: Option<&Sink>, tools: &Toolbox<'_>, cx: &Context) -> bool {
+    sink.is_some_and(|sink| {
+        sink.blocked(Marks::NONE).is_some() || ToolHooks::new(tools.agent(), cx).is_watched()
+    })
 }
 
 /// Reports whether the effects of the callbacks before a call are recorded separately from the
@@ -78,23 +103,30 @@ fn is_split(tool: &Arc<dyn DynTool>, agent: &LlmAgent, cx: &Context) -> bool {
 }
 
 async fn ask_about(
-    tool: Option<&Arc<dyn DynTool>>,
+    tool: Option<AskedTool>,
     (name, wait): (Name, Name),
     tools: &Toolbox<'_>,
     (call, seen): (&Arc<FunctionCall>, Option<&StateDelta>),
     cx: &mut Context,
 ) -> Result<ConfirmationOutcome> {
     let hooks = ToolHooks::new(tools.agent(), cx);
-    let before = Box::new(record_preparation(tool.cloned(), name, (call, seen), hooks, cx).await?);
+    let before = Box::new(record_preparation(tool, name, (call, seen), hooks, cx).await?);
     cx.mark_updated(&before.left.updated);
+    let question = || {
+        let (name, args) = (&call.name, json!(before.args));
+        format!("May the tool `{name}` be called with {args}?")
+    };
+    if let Some(blocked) = &before.blocked {
+        let question = WaitQuestion {
+            by: before.by.clone(),
+            ..blocked.question(&call.name, &question())
+        };
+        return ask_guard(question, before, cx).await;
+    }
     if !before.asks {
         return Ok(ConfirmationOutcome::Ready(before));
     }
-    let question = format!(
-        "May the tool `{}` be called with {}?",
-        call.name,
-        json!(before.args)
-    );
+    let question = question();
     let schema = json!({"type": "boolean"});
     // The name of the tool is part of the slot, so that an answer never applies to another tool.
     let asked = WaitQuestion {
@@ -106,17 +138,37 @@ async fn ask_about(
     Ok(match cx.ask(asked).await? {
         WaitAnswer::Open(waiting) => ConfirmationOutcome::Open(waiting),
         WaitAnswer::There(Value::Bool(true)) => ConfirmationOutcome::Ready(before),
-        WaitAnswer::There(_) => ConfirmationOutcome::Refused(Box::new(PreparedCall {
-            given: Some(CallOutcome::Error(REJECTED.to_owned())),
-            ..*before
-        })),
+        WaitAnswer::There(_) => ConfirmationOutcome::Refused(before.refuse(REJECTED.to_owned())),
+    })
+}
+
+/// Asks whether a call may run that strangers may have steered. Without an engine that keeps runs,
+/// the model reads why the call did not run.
+async fn ask_guard(
+    question: WaitQuestion,
+    before: Box<PreparedCall>,
+    cx: &mut Context,
+) -> Result<ConfirmationOutcome> {
+    let Some(blocked) = before.blocked.clone() else {
+        return Ok(ConfirmationOutcome::Ready(before));
+    };
+    let refuse = |before: Box<PreparedCall>, why: String| {
+        ConfirmationOutcome::Refused(before.refuse(format!("The call did not run: {why}.")))
+    };
+    if !cx.may_ask() {
+        return Ok(refuse(before, blocked.without_person()));
+    }
+    Ok(match cx.ask(question).await? {
+        WaitAnswer::Open(waiting) => ConfirmationOutcome::Open(waiting),
+        WaitAnswer::There(answer) if allows(&answer) => ConfirmationOutcome::Ready(before),
+        WaitAnswer::There(_) => refuse(before, blocked.refused()),
     })
 }
 
 /// Returns the recorded part of a call before its question: callbacks and the decision to ask.
 /// Boxed to keep the future small, because few calls have this part.
 fn record_preparation(
-    tool: Option<Arc<dyn DynTool>>,
+    tool: Option<AskedTool>,
     name: Name,
     (call, seen): (&Arc<FunctionCall>, Option<&StateDelta>),
     hooks: ToolHooks,
@@ -144,7 +196,7 @@ fn record_preparation(
 }
 
 async fn prepare_call(
-    tool: Option<Arc<dyn DynTool>>,
+    tool: Option<AskedTool>,
     mut call: Arc<FunctionCall>,
     mut own: ToolContext,
     hooks: ToolHooks,
@@ -157,7 +209,7 @@ async fn prepare_call(
         ..PreparedCall::default()
     };
     if before.given.is_none()
-        && let Some(tool) = tool.filter(|tool| tool.meta().confirm)
+        && let Some((tool, _)) = tool.as_ref().filter(|(tool, _)| tool.meta().confirm)
     {
         let asks =
             catch_panic(async { tool.needs_confirmation_dyn(call.args.clone(), &mut own) }).await;
@@ -172,6 +224,14 @@ async fn prepare_call(
             }
             Err(error) => before.given = Some(hooks.handle_error(&call, error, &mut own).await?),
         }
+    }
+    // A person who confirms the call has seen it.
+    if before.given.is_none()
+        && !before.asks
+        && let Some((tool, Some(sink))) = &tool
+    {
+        before.blocked = sink.blocked(own.marks());
+        before.by = tool.meta().by.map(AnsweredBy::from);
     }
     Ok(PreparedCall {
         args: Arc::unwrap_or_clone(call).args,

@@ -47,6 +47,9 @@ impl ToolHooks {
             let mut own = cx.callback();
             let given = hooks::before_tool(&self.own, &mut own, Arc::make_mut(call)).await;
             cx.give_back(own);
+            if matches!(given, Ok(Some(_))) {
+                cx.note_callback();
+            }
             given
         })
         .await
@@ -103,6 +106,9 @@ impl ToolHooks {
             let mut own = cx.callback();
             let given = hooks::on_tool_error(&self.own, &mut own, call, error).await;
             cx.give_back(own);
+            if matches!(given, Ok(Some(_))) {
+                cx.note_callback();
+            }
             given
         })
         .await
@@ -121,8 +127,12 @@ impl ToolHooks {
         let mut value = result.into_value();
         Box::pin(async move {
             let mut own = cx.callback();
+            let before = cx.is_strict().then(|| value.clone());
             let given = hooks::after_tool(&self.own, &mut own, call, &mut value).await;
             cx.give_back(own);
+            if before.is_some_and(|before| before != value) || matches!(given, Ok(Some(_))) {
+                cx.note_callback();
+            }
             Ok(CallOutcome::Value(given?.unwrap_or(value)))
         })
         .await

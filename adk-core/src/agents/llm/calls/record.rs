@@ -2,7 +2,7 @@
 //! with its result.
 
 use super::outcome::CallOutcome;
-use crate::runtime::run::{CallStep, Context, Run, count_replayed};
+use crate::runtime::run::{Blocked, CallStep, Context, Run, count_replayed};
 use crate::runtime::tool::{ToolArgs, ToolError, ToolRecord};
 use crate::spec::AnsweredBy;
 use crate::store::engine::CallInputs;
@@ -34,12 +34,21 @@ pub(super) struct PreparedCall {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) by: Option<AnsweredBy>,
     pub(super) left: ToolRecord,
+    /// Why the call needs the consent of a person, in a workflow with guards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) blocked: Option<Blocked>,
     /// Answers to the questions of the tool itself. Not recorded here.
     #[serde(skip)]
     pub(super) answers: Vec<Value>,
 }
 
 impl PreparedCall {
+    /// Returns the call with an error in place of its result.
+    pub(super) fn refuse(self: Box<Self>, why: String) -> Box<Self> {
+        let given = Some(CallOutcome::Error(why));
+        Box::new(Self { given, ..*self })
+    }
+
     /// Creates the state of a call that continues with answers to its own questions.
     pub(super) fn resuming(args: ToolArgs, left: ToolRecord, answers: Vec<Value>) -> Self {
         Self {

@@ -64,6 +64,7 @@ pub(super) fn start(
         step.clone(),
         Some(&tool),
     ));
+    own.note_marks(tools.marks(&*tool, cx));
     // Boxed to keep the future small, because few runs have a limit.
     let limit = ResultLimit::new(tools, call, &step, cx).map(Box::new);
     let call = call.clone();

@@ -14,7 +14,7 @@ pub(super) use self::view::{Reach, View};
 use crate::agents::llm::agent::IncludeContents;
 use crate::agents::llm::toolbox::respond::RESPOND;
 use crate::model::{CallInfo, Contents};
-use crate::runtime::run::History;
+use crate::runtime::run::{GuardRules, History, Marks};
 use crate::store::event::{ConcurrentBlock, EventCompaction};
 use crate::store::session::{HistoryKey, SentHistory};
 use crate::{Content, FunctionCall, Part, Role};
@@ -43,7 +43,8 @@ pub(super) async fn contents(
     history: &History,
     agent: &Name,
     include: IncludeContents,
-) -> Result<Contents> {
+    rules: Option<&GuardRules>,
+) -> Result<(Contents, Marks)> {
     let turns = match include {
         IncludeContents::Default => None,
         IncludeContents::None | IncludeContents::Prompt => Some(0),
@@ -87,6 +88,15 @@ pub(super) async fn contents(
         &mut HashMap::new()
     };
     add(&view, &exchanges, agent, &mut sent, reports);
+    let mut marks = Marks::NONE;
+    if rules.is_some() {
+        marks = sent
+            .marks
+            .take()
+            .map_or(Marks::NONE, |all| Marks::from(*all));
+        marks.join(view.marks(rules));
+        sent.marks = Some(Box::new(marks.clone().into()));
+    }
     sent.events = history.len();
     sent.block = view
         .events
@@ -97,29 +107,33 @@ pub(super) async fn contents(
     if !exchanges.has_skipped() {
         histories.keep(key, sent);
     }
-    Ok(contents)
+    Ok((contents, marks))
 }
 
 /// Returns the conversation with summaries in place of the events that they cover.
 ///
 /// # Errors
 /// Fails if the store fails.
-pub(super) async fn summarized_contents(history: &History, agent: &Name) -> Result<Contents> {
-    Ok(messages(
-        &View::read(history, agent, Reach::Summarized, 0).await?,
-        agent,
-    ))
+pub(super) async fn summarized_contents(
+    history: &History,
+    agent: &Name,
+    rules: Option<&GuardRules>,
+) -> Result<(Contents, Marks)> {
+    let view = View::read(history, agent, Reach::Summarized, 0).await?;
+    Ok((messages(&view, agent), view.marks(rules)))
 }
 
 /// Returns the tool calls of an agent in its current turn, with their responses.
 ///
 /// # Errors
 /// Fails if the store fails.
-pub(super) async fn turn_contents(history: &History, info: &CallInfo) -> Result<Contents> {
-    Ok(messages(
-        &View::read_turn(history, info).await?,
-        &info.agent,
-    ))
+pub(super) async fn turn_contents(
+    history: &History,
+    info: &CallInfo,
+    rules: Option<&GuardRules>,
+) -> Result<(Contents, Marks)> {
+    let view = View::read_turn(history, info).await?;
+    Ok((messages(&view, &info.agent), view.marks(rules)))
 }
 
 /// Converts a view to messages.

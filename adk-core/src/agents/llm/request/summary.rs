@@ -39,8 +39,11 @@ impl SummaryRequest {
         compaction: &Compaction,
         cx: &Context,
     ) -> Result<Option<Self>> {
-        let (history, name) = (cx.history(), cx.author());
+        let (history, name) = (cx.log(), cx.author());
         let view = View::read(&history, name, Reach::Summarized, 0).await?;
+        if let Some(cell) = cx.cell() {
+            cell.join(view.marks(cx.run.guard_rules()));
+        }
         let due = SummaryPart::find(&view, compaction, name, &cx.run);
         Ok(due.map(|SummaryPart { end, text }| {
             let mut request = ModelRequest::default();

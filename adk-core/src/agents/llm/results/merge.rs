@@ -24,6 +24,7 @@ pub(super) fn add(
         artifact_delta,
         updated: _,
         usage: _,
+        marks: _,
     } = record;
     merge_state(&mut overlay.state_delta, state_delta, saw, before);
     for (name, version) in artifact_delta {

@@ -56,7 +56,12 @@ impl Context {
             around: self.around.clone(),
             branch,
             instance: self.instance.clone(),
-            frame: Frame::new(self.frame.path.clone(), self.frame.is_addressable, 0),
+            frame: Frame::new(
+                self.frame.path.clone(),
+                self.frame.is_addressable,
+                0,
+                self.run.new_cell(),
+            ),
             overlay: Overlay::default(),
             search: None,
             cut: None,

@@ -2,7 +2,7 @@
 
 use super::{Context, Cut, Frame};
 use crate::runtime::run::origin::{EventOrigin, draft_event, take_temp};
-use crate::runtime::run::{KeyScope, Overlay, Run, perform, replay, stored_key};
+use crate::runtime::run::{KeyScope, Overlay, Run, Stamp, perform, replay, stored_key};
 use crate::store::engine::{Body, CallInputs, CallKind, Draft, Reply, StepKey, Stored};
 use crate::store::event::{Event, StateDelta};
 use crate::store::outbox::TakenFuture;
@@ -92,7 +92,8 @@ impl Context {
     /// resumed run does not show partial events again, so all writes of plugins at a partial event
     /// are dropped.
     async fn show_to_plugins(&mut self, event: Arc<Event>) -> Result<Box<Draft>> {
-        let mut draft = Box::new(self.draft(event)?);
+        let stamp = if event.partial { None } else { self.stamp() };
+        let mut draft = Box::new(self.draft_with(event, stamp.clone())?);
         if draft.event.author == "user" && self.frame.path.parent().is_none() {
             return Ok(draft);
         }
@@ -110,6 +111,9 @@ impl Context {
             }
             let given = given?;
             let is_last = given.is_some();
+            if is_last {
+                self.note_callback();
+            }
             if let Some(event) = &given {
                 self.write_rules().check_stored(
                     event,
@@ -140,6 +144,10 @@ impl Context {
             // The keys of this event are stored keys already.
             let origin = EventOrigin {
                 scope: None,
+                stamp: match stamp.clone() {
+                    Some(stamp) if is_last => Some(stamp.of_turn()),
+                    stamp => stamp,
+                },
                 ..self.origin()
             };
             let given = origin.draft(
@@ -223,6 +231,7 @@ impl Context {
         }
         let (mut origin, rules) = (self.origin(), self.event_rules().cloned());
         origin.scope.take_if(|_| is_stored_keys);
+        origin.stamp = self.stamp();
         let pending = std::mem::take(&mut self.overlay);
         let work = async move {
             let mut event = work.await?;
@@ -305,7 +314,12 @@ impl Context {
 
     /// Adds the pending writes.
     #[inline]
-    fn draft(&mut self, mut event: Arc<Event>) -> Result<Draft> {
+    fn draft(&mut self, event: Arc<Event>) -> Result<Draft> {
+        let stamp = if event.partial { None } else { self.stamp() };
+        self.draft_with(event, stamp)
+    }
+
+    fn draft_with(&mut self, mut event: Arc<Event>, stamp: Option<Stamp>) -> Result<Draft> {
         if event.partial {
             event.check_depth()?;
             let piece = Arc::make_mut(&mut event);
@@ -319,6 +333,7 @@ impl Context {
             self.around.scope.as_deref(),
             &self.frame.path,
             pending,
+            stamp,
         )
     }
 
@@ -329,6 +344,7 @@ impl Context {
             path: self.frame.path.clone(),
             run_id: self.run.id(),
             scope: self.around.scope.clone(),
+            stamp: None,
         }
     }
 

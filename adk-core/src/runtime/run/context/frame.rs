@@ -3,11 +3,12 @@
 
 use super::{Context, ContextPart};
 use crate::model::UsageByAgent;
-use crate::runtime::run::{AnnouncedKeys, CallCounts, HandoverState};
+use crate::runtime::run::{AnnouncedKeys, CallCounts, HandoverState, MarkCell};
 use crate::{At, ErrorKind, Name, Path};
 use std::borrow::Cow;
 use std::mem;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 /// The data of one turn of an agent, or of one round of a loop.
 pub(crate) struct Frame {
@@ -31,7 +32,7 @@ pub(crate) struct Frame {
     is_at_outer_path: bool,
     /// The index in [`Context::written`] of the first key of this turn.
     pub(super) first_written: usize,
-    rare: Option<Box<RareFrame>>,
+    pub(super) rare: Option<Box<RareFrame>>,
 }
 
 /// Fields that few turns need. They are boxed, because each turn moves its frame five times. A
@@ -49,6 +50,8 @@ pub(crate) struct RareFrame {
     /// The usage of the model calls of this turn. The usage without a name is that of the agent
     /// itself.
     pub(crate) usage: Option<UsageByAgent>,
+    /// The marks of all that this turn has read; `None` in a workflow without guards.
+    pub(crate) marks: Option<Arc<MarkCell>>,
 }
 
 /// The reason why an agent has written nothing, if the agent knows it.
@@ -59,7 +62,12 @@ pub(crate) struct NothingWritten {
 }
 
 impl Frame {
-    pub(super) fn new(path: Path, is_addressable: bool, first_written: usize) -> Self {
+    pub(super) fn new(
+        path: Path,
+        is_addressable: bool,
+        first_written: usize,
+        marks: Option<Arc<MarkCell>>,
+    ) -> Self {
         Self {
             path,
             author: None,
@@ -71,7 +79,12 @@ impl Frame {
             is_addressable,
             is_at_outer_path: false,
             first_written,
-            rare: None,
+            rare: marks.map(|cell| {
+                Box::new(RareFrame {
+                    marks: Some(cell),
+                    ..RareFrame::default()
+                })
+            }),
         }
     }
 }
@@ -85,6 +98,7 @@ impl Deref for Frame {
             unwritten: None,
             handovers: None,
             usage: None,
+            marks: None,
         };
         self.rare.as_deref().unwrap_or(&NONE)
     }
@@ -124,20 +138,30 @@ impl Context {
         let author = self.name_of(path.name());
         Frame {
             author,
-            ..Frame::new(path, self.frame.is_addressable, self.written.len())
+            ..Frame::new(
+                path,
+                self.frame.is_addressable,
+                self.written.len(),
+                self.run.new_cell(),
+            )
         }
     }
 
     /// Returns the frame of a block or an agent that has the current path itself.
     pub(crate) fn frame_here(&mut self) -> Frame {
-        let first_written = self.written.len();
+        let (first_written, marks) = (self.written.len(), self.run.new_cell());
         let outer = &mut self.frame;
         Frame {
             author: outer.author.clone(),
             emits: outer.emits,
             calls: mem::take(&mut outer.calls),
             is_at_outer_path: true,
-            ..Frame::new(outer.path.clone(), outer.is_addressable, first_written)
+            ..Frame::new(
+                outer.path.clone(),
+                outer.is_addressable,
+                first_written,
+                marks,
+            )
         }
     }
 

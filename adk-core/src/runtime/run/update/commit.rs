@@ -1,11 +1,12 @@
 //! The commit of an update: in the run of the caller, from the journal, or in the store.
 
+use super::add_marks;
 use crate::runtime::run::kind::NestedRun;
 use crate::runtime::run::origin::EventOrigin;
 use crate::runtime::run::{Caller, KeyScope, Run};
 use crate::store::engine::{Body, Draft, Slot, Stored, Update};
 use crate::store::event::{Event, STATE_UPDATE_KEY};
-use crate::store::session::Scope;
+use crate::store::session::{Scope, marked_key};
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result};
 use serde_json::{Value, json};
 use std::fmt;
@@ -70,7 +71,11 @@ impl Run {
                     text,
                     is_in_call: true,
                 };
-                let draft = call_draft(outer, by.caller(), &tool, &own);
+                let mut draft = call_draft(outer, by.caller(), &tool, &own);
+                let also = named.update.also_writes().iter();
+                let marks = also.filter(|(key, _)| marked_key(key).is_some());
+                let marks = marks.map(|(key, value)| (key.clone(), value.clone()));
+                add_marks(&mut draft, marks.collect());
                 let (mut draft, update) = named.update.replace_draft(draft);
                 let named = NamedUpdate { update, ..named };
                 let stored = outer.commit_update(around, named).await?;
@@ -219,6 +224,7 @@ pub(super) fn origin(run: &Run, by: Caller<'_>) -> EventOrigin {
         path: by.path.clone(),
         run_id: run.id(),
         scope: None,
+        stamp: None,
     }
 }
 

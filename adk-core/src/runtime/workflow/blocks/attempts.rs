@@ -116,6 +116,10 @@ impl Steps<'_> {
         let scope = scopes::else_scope(&self.workflow.name(at), cx.around.scope.clone());
         let scope = Arc::new(scope);
         round_cx.around.scope = Some(scope.clone());
+        if round_cx.cell().is_some() {
+            let marks = round_cx.marks_of_error();
+            round_cx.mark(ERROR_KEY, marks);
+        }
         let delta = &mut event.actions.state_delta;
         delta.insert(ERROR_KEY, Value::from(error.message()));
         round_cx.emit_boxed(event).await?;

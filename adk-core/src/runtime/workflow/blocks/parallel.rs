@@ -4,10 +4,10 @@
 use super::discard::Discards;
 use super::parts::{FailedPart, JoinRules, PartsOutcome, Race, begun_parts, run_parts};
 use super::remote::RemoteBranchSet;
-use crate::runtime::run::{Context, Cut, KeyScope, measure};
+use crate::runtime::run::{Context, Cut, KeyScope, Marks, measure};
 use crate::runtime::workflow::steps::reads::Elements;
 use crate::runtime::workflow::steps::{RunPart, Steps, Walked, boxed, scopes};
-use crate::spec::OnError;
+use crate::spec::{OnError, StepKind};
 use crate::store::engine::BlockPart;
 use crate::sync::lock;
 use crate::{At, BoxFuture, Event, Name, Path, Result};
@@ -170,6 +170,14 @@ impl Steps<'_> {
         boxed(|| self.end_elements(at, scopes, outcome, discards, cx)).await
     }
 
+    /// Returns the marks of the list of an `each`.
+    fn marks_of_list(&self, at: usize, cx: &Context) -> Marks {
+        match self.steps[at].kind {
+            StepKind::Each { list, .. } if cx.cell().is_some() => cx.marks_of(list),
+            _ => Marks::NONE,
+        }
+    }
+
     /// Reports the elements that are left out, undoes their writes, and commits the lists of the
     /// other elements.
     async fn end_elements(
@@ -214,6 +222,7 @@ impl Steps<'_> {
             .chain([item.clone()])
             .collect();
         let (known, remote) = (cx.known_with(&item), cx.run.engine.remote());
+        let marks = self.marks_of_list(at, cx);
         let paths = (0..)
             .take(count)
             .map(|index| cx.path().with(At::Item(index)));
@@ -229,6 +238,7 @@ impl Steps<'_> {
             lock(scopes).push(scope.clone());
             let mut element = cx.for_element(index, scope);
             element.around.known.clone_from(&known);
+            element.mark(&item, marks.clone());
             if let Some(sent) =
                 remotes.send(index as usize, || element.path().clone(), &element, remote)
             {
@@ -287,6 +297,14 @@ fn gather<'a>(
 ) -> BoxFuture<'a, Result<()>> {
     let (mut event, elements) = (Event::new(), elements.collect::<Vec<_>>());
     for key in keys {
+        if cx.cell().is_some() {
+            let mut marks = Marks::NONE;
+            for scope in &elements {
+                let stored = scope.read_key(key);
+                marks.join(stored.map_or(Marks::NONE, |key| Marks::of_key(&key, None, &cx.run)));
+            }
+            cx.mark(key, marks);
+        }
         let values = elements
             .iter()
             .filter_map(|scope| cx.run.value(Some(scope), key));

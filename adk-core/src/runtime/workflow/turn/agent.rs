@@ -94,9 +94,14 @@ pub(super) fn checked_flow(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Re
 }
 
 pub(super) async fn run_body(agent: &dyn DynAgent, cx: &mut Context) -> Result<Flow> {
+    if cx.cell().is_some() {
+        // Boxed to keep the future small, because few workflows have guards.
+        Box::pin(cx.begin_guarded(agent.meta())).await?;
+    }
     let flow = match CatchPanic(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
-        Ok(flow) => flow?,
+        Ok(flow) => flow.inspect_err(|_| cx.note_failure())?,
         Err(panic) => {
+            cx.note_failure();
             let error = panic.into_error("it", cx.run_id(), cx.path());
             return Err(error.with_help("fix the panic in the code of the agent"));
         }

@@ -24,7 +24,7 @@ pub(super) fn receives_message(is_in_closed: bool, cx: &Context) -> bool {
 /// keep the user forever. For such a member the reply before its own reply decides. Without a
 /// reply, the first member receives the message.
 pub(super) async fn continuing_member(team: &Team<'_>, cx: &Context) -> Result<usize> {
-    let (history, base, own) = (cx.history(), cx.path(), cx.run.id());
+    let (history, base, own) = (cx.log(), cx.path(), cx.run.id());
     let message = history.find_back(|event| {
         let is_own = event.invocation_id == own;
         let is_message = is_own && event.author == "user" && event.path.parent().is_none();

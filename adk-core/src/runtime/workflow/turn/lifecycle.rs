@@ -86,6 +86,7 @@ impl<'a> LifecycleNode<'a> {
         let actions = cx.end_callback(own);
         match answer? {
             Some(Said(content)) => {
+                cx.note_callback();
                 emit_callback_event(self.stand_in(content)?, actions, cx).await?;
                 Ok(BeginOutcome::Skipped)
             }
@@ -105,6 +106,7 @@ impl<'a> LifecycleNode<'a> {
         let actions = cx.end_callback(own);
         match answer? {
             Some(Said(content)) => {
+                cx.note_callback();
                 emit_callback_event(Event::new().with_content(content), actions, cx).await
             }
             None if cx.has_pending() => emit_callback_event(Event::new(), actions, cx).await,

@@ -100,10 +100,11 @@ fn read_contents(
     include: IncludeContents,
 ) -> Contents {
     let history = History::new(session.clone(), branch.map(Arc::from));
-    let contents = contents(&history, &agent.into(), include).now_or_never();
+    let contents = contents(&history, &agent.into(), include, None).now_or_never();
     contents
         .expect("everything is in memory")
         .expect("a conversation")
+        .0
 }
 
 #[test]

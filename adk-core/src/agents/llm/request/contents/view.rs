@@ -6,7 +6,7 @@ use crate::Part;
 use crate::Result;
 use crate::agents::llm::agent::IncludeContents;
 use crate::model::CallInfo;
-use crate::runtime::run::History;
+use crate::runtime::run::{GuardRules, History, Marks};
 use crate::store::event::{ConcurrentBlock, Event, EventCompaction};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -28,6 +28,8 @@ pub(in crate::agents::llm::request) struct View<'a> {
     pub(in crate::agents::llm::request) places: Vec<usize>,
     /// The summaries, each with the index of the event that follows it.
     pub(in crate::agents::llm::request) summaries: Vec<(usize, &'a EventCompaction)>,
+    /// The events with the summaries.
+    summary_events: Vec<&'a Event>,
     /// Number of events after the newest summary.
     pub(in crate::agents::llm::request) since: usize,
     /// Whether the view contains the whole requested part of the log, so that earlier events are
@@ -41,6 +43,7 @@ pub(in crate::agents::llm::request) struct View<'a> {
 
 /// A summary that was found while reading backwards.
 struct Summary<'a> {
+    event: &'a Event,
     compaction: &'a EventCompaction,
     /// Number of events that follow it; `None` until the first covered event is found.
     after: Option<usize>,
@@ -74,6 +77,17 @@ impl<'a> View<'a> {
         let next = |place, event| reader.take_event(place, event);
         history.walk_back(from, next).await?;
         Ok(reader.into_view())
+    }
+
+    /// Returns the marks of what the view shows; none without guards.
+    pub(in crate::agents::llm::request) fn marks(&self, rules: Option<&GuardRules>) -> Marks {
+        let mut marks = Marks::NONE;
+        if let Some(rules) = rules {
+            let events = self.events.iter().map(|event| &***event);
+            let all = events.chain(self.summary_events.iter().copied());
+            all.for_each(|event| marks.join(Marks::of_event(event, rules)));
+        }
+        marks
     }
 
     /// Reads the events of an agent in the turn of a call, and the responses to its calls.
@@ -180,6 +194,7 @@ impl<'a> ViewReader<'a, '_> {
         });
         if matches!(self.reach, Reach::Summarized) && is_new && self.history.is_covered_by(event) {
             self.summaries.push(Summary {
+                event,
                 compaction,
                 after: None,
             });
@@ -216,6 +231,7 @@ impl<'a> ViewReader<'a, '_> {
             self.places.drain(..first);
         }
         View {
+            summary_events: self.summaries.iter().map(|summary| summary.event).collect(),
             summaries: place_summaries(&self.summaries, self.events.len()),
             since: self.since.unwrap_or(self.events.len()),
             events: self.events,
