@@ -14,6 +14,11 @@ use crate::model::{CallInfo, ModelRequest};
 use crate::runtime::run::{Context, PromptSource as _};
 use std::sync::Arc;
 
+/// The version of the text that this crate adds to requests around the text of the user: the
+/// sentences on the agent's name, on handovers, on typed answers and on messages of other agents.
+/// A change of that text makes the digests of recorded requests incomparable.
+pub const FRAME: u32 = 1;
+
 /// Separates the paragraphs of a system instruction.
 const GAP: &str = "\n\n";
 

@@ -115,7 +115,7 @@ impl Effects {
     pub(crate) async fn search_memory(&mut self, query: &str) -> Result<Vec<MemoryEntry>> {
         let work = self.run.search_memory(query);
         let name = Name::literal("memory");
-        self.record(CallKind::Memory, name, CallInputs::new(&query), work)
+        self.record(CallKind::Memory, name, CallInputs::new(&query, false), work)
             .await
     }
 
