@@ -66,6 +66,17 @@ pub(super) struct Recording {
     pub(super) answers: BTreeMap<CallPlace, Answer>,
 }
 
+/// The value of a time limit that the run reached.
+pub(super) const REACHED: &str = "reached";
+
+impl Answer {
+    /// Returns whether the answer is the end of a time limit.
+    pub(super) fn is_limit(&self) -> bool {
+        self.asked.is_none()
+            && matches!(&self.result, AnswerResult::Gave(value) if value == REACHED)
+    }
+}
+
 impl Recording {
     /// Reads a file.
     ///

@@ -8,10 +8,12 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+use tokio::time::Sleep;
 
-/// The number of polls in a row that find a replay without movement, before it fails. Other tasks of
-/// the test get their turn between them.
-const IDLE_POLLS: u32 = 64;
+/// The time in which a replay that cannot move may still be moved by a callback or a task of the
+/// test. Only a replay that fails waits for it.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Reads all events of a run. Returns its committed events and its end.
 pub(super) async fn drive<T: Send + 'static>(
@@ -35,7 +37,8 @@ pub(super) async fn drive<T: Send + 'static>(
 #[derive(Default)]
 struct HaltWatch {
     bell: Arc<WakeBell>,
-    idle: u32,
+    /// Ends when the replay has not moved for the time of [`GRACE`].
+    grace: Option<Pin<Box<Sleep>>>,
 }
 
 /// Notes whether the run was woken, and wakes the task of the test.
@@ -63,7 +66,7 @@ impl HaltWatch {
     fn poll<T>(
         &mut self,
         tape: &Tape,
-        task: &Context<'_>,
+        task: &mut Context<'_>,
         poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
     ) -> Poll<T> {
         *self
@@ -75,7 +78,7 @@ impl HaltWatch {
         let waker = Waker::from(self.bell.clone());
         let polled = poll(&mut Context::from_waker(&waker));
         if polled.is_ready() || was_woken || self.bell.is_woken.load(SeqCst) {
-            self.idle = 0;
+            self.grace = None;
             if polled.is_pending() && tape.is_held() {
                 task.waker().wake_by_ref();
             }
@@ -85,12 +88,14 @@ impl HaltWatch {
         if tape.is_active() || !tape.is_held() {
             return polled;
         }
-        self.idle += 1;
-        if self.idle >= IDLE_POLLS {
-            self.idle = 0;
+        let grace = self
+            .grace
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep(GRACE)));
+        if grace.as_mut().poll(task).is_ready() {
+            self.grace = None;
             tape.give_up();
+            task.waker().wake_by_ref();
         }
-        task.waker().wake_by_ref();
         polled
     }
 }

@@ -49,34 +49,31 @@ impl Order {
             .collect()
     }
 
-    /// Returns whether an event may be committed now. An event beside events of the record waits
-    /// for all of them.
-    pub(super) fn is_next(&self, slot: &str, blocks: &[String], commits: &[CommitNote]) -> bool {
+    /// Returns whether an event may be committed now, after `done` events of the order. An event
+    /// beside events of the record may not: their block ends before it, or never.
+    pub(super) fn is_next(&self, slot: &str, blocks: &[String], done: usize) -> bool {
         if self.slots.is_empty() || blocks.is_empty() {
             return true;
         }
-        let open = |listed: &&String| !commits.iter().any(|commit| commit.slot == **listed);
-        let mut open = self.slots.iter().filter(open);
-        if self.slots.iter().any(|listed| listed == slot) {
-            return open.next().is_none_or(|next| next == slot);
+        match self.slots.iter().position(|listed| listed == slot) {
+            Some(place) => place <= done,
+            None => !self.slots.iter().any(|slot| shares_block(slot, blocks)),
         }
-        !open.any(|listed| self.shares_block(listed, blocks))
     }
 
     /// Returns the next event of the record that is not committed.
-    pub(super) fn awaited(&self, commits: &[CommitNote]) -> Option<&str> {
-        let is_open = |listed: &&String| !commits.iter().any(|commit| commit.slot == **listed);
-        self.slots.iter().find(is_open).map(String::as_str)
-    }
-
-    /// Returns whether an event is inside one of the blocks.
-    pub(super) fn shares_block(&self, slot: &str, blocks: &[String]) -> bool {
-        blocks.iter().any(|block| is_inside(slot, block))
+    pub(super) fn awaited(&self, done: usize) -> Option<&str> {
+        self.slots.get(done).map(String::as_str)
     }
 }
 
+/// Returns whether an event is inside one of the blocks.
+pub(super) fn shares_block(slot: &str, blocks: &[String]) -> bool {
+    blocks.iter().any(|block| is_inside(slot, block))
+}
+
 /// Returns whether a path or slot is below a block.
-fn is_inside(path: &str, block: &str) -> bool {
+pub(super) fn is_inside(path: &str, block: &str) -> bool {
     path.strip_prefix(block)
         .is_some_and(|rest| block.is_empty() || rest.starts_with(['/', '[', '#', '!']))
 }
@@ -121,16 +118,16 @@ mod tests {
     }
 
     #[test]
-    fn an_event_without_a_record_waits_for_the_record_of_its_block() {
+    fn an_event_without_a_record_waits_for_the_end_of_its_block() {
         let order = Order::new(&["p/a!0".to_owned(), "p/b!0".to_owned()]);
         let block = ["p".to_owned()];
-        let (first, second) = (commit("p/a!0", "p"), commit("p/b!0", "p"));
-        assert!(order.is_next("p/a!0", &block, &[]));
-        assert!(!order.is_next("p/b!0", &block, &[]));
-        assert!(order.is_next("p/b!0", &block, &[first.clone()]));
-        assert!(!order.is_next("p/new!0", &block, &[first.clone()]));
-        assert!(order.is_next("p/new!0", &block, &[first.clone(), second]));
-        assert!(order.is_next("q/new!0", &["q".to_owned()], &[]));
-        assert_eq!(order.awaited(&[first]), Some("p/b!0"));
+        assert!(order.is_next("p/a!0", &block, 0));
+        assert!(!order.is_next("p/b!0", &block, 0));
+        assert!(order.is_next("p/b!0", &block, 1));
+        assert!(!order.is_next("p/new!0", &block, 1));
+        assert!(!order.is_next("p/new!0", &block, 2));
+        assert!(order.is_next("q/new!0", &["q".to_owned()], 0));
+        assert_eq!(order.awaited(1), Some("p/b!0"));
+        assert_eq!(order.awaited(2), None);
     }
 }

@@ -1,7 +1,7 @@
 //! [`Tape`]: the record of a run while the run replays it, or makes it.
 
 use super::answers::{Answer, AnswerResult, Recording};
-use super::order::Order;
+use super::order::{Order, is_inside, shares_block};
 use super::place::{CallPlace, natural, without_root};
 use super::secrets;
 use super::{Redact, RunMode, Tools};
@@ -44,6 +44,10 @@ pub(super) struct TapeState {
     next_held: u64,
     /// Limits that the recorded run reached, and that end now.
     fired: BTreeSet<CallPlace>,
+    /// The number of events of the record's order that are committed.
+    listed: usize,
+    /// Events without a record that may be committed, since the record has ended.
+    released: BTreeSet<String>,
     /// Why the replay cannot continue.
     pub(super) failure: Option<Failure>,
 }
@@ -59,6 +63,8 @@ pub(super) struct CallNote {
     pub(super) source: AnswerSource,
     /// The number of events before the call.
     pub(super) after: usize,
+    /// Whether the call is inside a block with concurrent parts.
+    pub(super) is_beside: bool,
 }
 
 /// Where the answer of a call came from.
@@ -94,7 +100,7 @@ struct Held {
 
 #[derive(Clone, Debug, PartialEq)]
 enum HeldWork {
-    Commit,
+    Commit(String),
     Call(CallPlace, Vec<String>),
     Limit(CallPlace),
 }
@@ -209,6 +215,7 @@ impl Tape {
             inputs: inputs.value().cloned(),
             source,
             after: 0,
+            is_beside: !key.path.parts().is_empty(),
         };
         let makes = match (self.mode, &recorded) {
             (RunMode::Record, _) => true,
@@ -219,6 +226,11 @@ impl Tape {
             (RunMode::Check, None) => {
                 self.note(note(AnswerSource::Stale));
                 let blocks = blocks_of(&key.path);
+                // Only a call beside others may be one that the recorded run cancelled.
+                if blocks.is_empty() && !self.is_limited(&place) {
+                    let nearest = self.nearest(&place);
+                    return Err(self.fail(Failure::Missing { place, nearest }));
+                }
                 return Err(self.hold_call(&place, blocks, key.within.is_some()).await);
             }
         };
@@ -266,6 +278,14 @@ impl Tape {
             result: result_of(&record),
         });
         Ok(record)
+    }
+
+    /// Returns whether the recorded run reached a limit around a call.
+    fn is_limited(&self, place: &CallPlace) -> bool {
+        let answers = self.recorded.iter().flat_map(|all| all.answers.values());
+        answers
+            .filter(|answer| answer.is_limit())
+            .any(|answer| is_inside(place.path(), answer.at.path()))
     }
 
     /// Returns whether a call that the record does not answer needs a person, since its tool may
@@ -326,6 +346,7 @@ impl Tape {
             inputs: Some(question.clone()),
             source,
             after: 0,
+            is_beside: !key.path.parts().is_empty(),
         });
         let (AnswerResult::Gave(value) | AnswerResult::Failed(value)) = answer.result.clone();
         self.give(answer);
@@ -393,18 +414,27 @@ impl Tape {
                 if let Some(failure) = state.failure.as_ref().filter(|_| held.is_some()) {
                     return Err(failure.error());
                 }
-                if self.order.is_next(&note.slot, &note.blocks, &state.commits) {
+                if state.released.contains(&note.slot)
+                    || self.order.is_next(&note.slot, &note.blocks, state.listed)
+                {
                     break;
                 }
                 if held.is_none() {
-                    held = Some(self.hold(&mut state, HeldWork::Commit, false));
+                    let what = HeldWork::Commit(note.slot.clone());
+                    held = Some(self.hold(&mut state, what, false));
                 }
             }
             moved.await;
         }
         drop(held);
         let committed = commit(&mut note)?;
-        self.state().commits.push(note);
+        {
+            let mut state = self.state();
+            if self.order.awaited(state.listed) == Some(note.slot.as_str()) {
+                state.listed += 1;
+            }
+            state.commits.push(note);
+        }
         self.moved.notify_waiters();
         Ok(committed)
     }
@@ -458,7 +488,7 @@ impl Tape {
             by: None,
             asked: None,
             given_to: None,
-            result: AnswerResult::Gave("reached".into()),
+            result: AnswerResult::Gave(super::answers::REACHED.into()),
         });
     }
 
@@ -473,7 +503,8 @@ impl Tape {
         Holding { tape: self, id }
     }
 
-    /// Lets the first limit end, or fails the replay: nothing in it moves any more.
+    /// Lets the first limit end or new events be committed, or fails the replay: nothing in it moves
+    /// any more.
     pub(super) fn give_up(&self) {
         let mut state = self.state();
         let limit = state.held.iter().find_map(|held| match &held.what {
@@ -484,6 +515,7 @@ impl Tape {
             Some(place) => {
                 state.fired.insert(place);
             }
+            None if self.order.awaited(state.listed).is_none() && state.releases() => {}
             None => {
                 let failure = self.failure(&state);
                 state.failure = failure;
@@ -511,15 +543,14 @@ impl Tape {
             })
             .collect();
         calls.sort_by(|(one, _), (other, _)| natural(one.as_str(), other.as_str()));
-        let awaited = self.order.awaited(&state.commits);
+        let awaited = self.order.awaited(state.listed);
         let is_awaited = |place: &CallPlace| {
             awaited.is_some_and(|slot| {
                 slot.split_once('!')
                     .is_some_and(|(path, _)| path == place.path())
             })
         };
-        let is_loser =
-            |blocks: &[String]| awaited.is_some_and(|slot| self.order.shares_block(slot, blocks));
+        let is_loser = |blocks: &[String]| awaited.is_some_and(|slot| shares_block(slot, blocks));
         let missing = calls
             .iter()
             .find(|(place, _)| is_awaited(place))
@@ -544,6 +575,19 @@ impl Tape {
         };
         let answers = &self.recorded.as_ref()?.answers;
         answers.keys().max_by_key(|other| shared(other)).cloned()
+    }
+}
+
+impl TapeState {
+    /// Releases the events that wait for the record. Returns whether there were any.
+    fn releases(&mut self) -> bool {
+        let slots = self.held.iter().filter_map(|held| match &held.what {
+            HeldWork::Commit(slot) => Some(slot.clone()),
+            _ => None,
+        });
+        let before = self.released.len();
+        self.released.extend(slots);
+        self.released.len() > before
     }
 }
 

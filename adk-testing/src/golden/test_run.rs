@@ -14,8 +14,9 @@ use super::tape::{AnswerSource, Tape, TapeState};
 use super::{Compare, RunMode, Settings};
 use adk_core::engine::{CallKind, RunRecord};
 use adk_core::llm::FRAME;
+use adk_core::model::Usage;
 use adk_core::spec::Topology;
-use adk_core::{AgentMeta, Error, ErrorKind, Result, RunConfig};
+use adk_core::{AgentMeta, Error, ErrorKind, Event, Result, RunConfig};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -261,7 +262,7 @@ impl<'a> TestRun<'a> {
         let result = RunResult {
             events: &played.events,
             loops: &played.loops,
-            usage: played.usage,
+            usage: played.usage - cancelled_usage(state, &played.events),
             outputs: played.session.as_deref().map(outputs).unwrap_or_default(),
             error: played.error.as_ref().map(ToString::to_string),
         };
@@ -363,7 +364,7 @@ impl<'a> TestRun<'a> {
             let mut blocks = place.path().split('/').map(|block| block.split('#').next());
             blocks.any(|block| block.is_some_and(|block| self.program.races.contains(block)))
         };
-        let is_limit = |place: &CallPlace| matches!(&recorded.answers[place].result, AnswerResult::Gave(value) if value == "reached");
+        let is_limit = |place: &CallPlace| recorded.answers[place].is_limit();
         let unasked = recorded.answers.keys();
         let unasked =
             unasked.filter(|place| !is_called(place) && !in_race(place) && !is_limit(place));
@@ -547,6 +548,24 @@ impl<'a> TestRun<'a> {
             }
         );
     }
+}
+
+/// Returns the usage of calls in branches that the run ended before they used the answer.
+fn cancelled_usage(state: &TapeState, events: &[Arc<Event>]) -> Usage {
+    let mut usage = Usage::default();
+    let is_model = |kind| matches!(kind, CallKind::Model | CallKind::Summary);
+    let cancelled = state
+        .calls
+        .iter()
+        .filter(|call| is_model(call.kind) && call.is_cancelled(events));
+    for answer in cancelled.filter_map(|call| state.given.get(&call.place)) {
+        if let AnswerResult::Gave(value) = &answer.result {
+            let reply = value.get("usage").cloned().unwrap_or_default();
+            usage += serde_json::from_value(reply).unwrap_or_default();
+            usage.calls += 1;
+        }
+    }
+    usage
 }
 
 /// Returns what the variable `ADK_GOLDEN` asks for.
