@@ -4,6 +4,7 @@
 
 mod client;
 mod events;
+mod golden;
 mod mcp;
 mod new;
 mod output;
@@ -51,6 +52,8 @@ enum Command {
     Export(sessions::Export),
     /// Create a session from an export on standard input
     Import(sessions::Import),
+    /// List, accept or reject new versions of golden files
+    Golden(golden::Golden),
     /// Write clients for a server
     #[command(subcommand)]
     Client(client::Client),
@@ -72,6 +75,7 @@ async fn main() -> ExitCode {
         Command::Prune(prune) => prune.run().await,
         Command::Export(export) => export.run().await,
         Command::Import(import) => import.run().await,
+        Command::Golden(golden) => golden.run(),
         Command::Client(client::Client::Ts(ts)) => ts.run(),
         Command::Mcp(mcp::Mcp::Pull(pull)) => pull.run().await,
     };

@@ -5,6 +5,7 @@
 
 #[path = "../../../adk-postgres/tests/support/mod.rs"]
 mod database;
+mod golden;
 mod mcp;
 mod new;
 mod page;

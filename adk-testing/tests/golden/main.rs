@@ -3,5 +3,7 @@
 mod calls;
 mod files;
 mod linear;
+mod merge;
 mod order;
+mod secrets;
 mod support;
