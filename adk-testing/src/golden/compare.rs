@@ -39,7 +39,7 @@ struct Change {
     hunk: Vec<String>,
 }
 
-/// What a difference is about, causes first.
+/// The subject of a difference, causes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ChangeKind {
     Head,

@@ -27,7 +27,7 @@ pub(super) fn line_diff<'a>(then: &[&'a str], now: &[&'a str]) -> Vec<Line<'a>> 
 }
 
 /// Pairs the equal items of two lists by a longest common subsequence. An item without a partner
-/// stands alone.
+/// is in a pair of its own.
 pub(super) fn aligned<T: PartialEq>(then: &[T], now: &[T]) -> Vec<(Option<usize>, Option<usize>)> {
     let is_same = |(a, b): &(&T, &T)| a == b;
     let head = then.iter().zip(now).take_while(is_same).count();

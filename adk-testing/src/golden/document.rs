@@ -33,7 +33,7 @@ pub(super) struct Section {
     pub(super) lines: Vec<String>,
 }
 
-/// What a section is about.
+/// The subject of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SectionKind {
     Head,

@@ -201,6 +201,10 @@ impl Tape {
         if !is_recorded(key.kind) || inputs.is_derived() {
             return self.working(&path, work).await;
         }
+        // The runtime settles the record of a failed call when the run continues. The answer stays.
+        if self.state().given.contains_key(&place) {
+            return work.await;
+        }
         let always = key.kind == CallKind::Tool && self.tools == Tools::Run;
         let digest = inputs.digest().map(|digest| digest.to_string());
         let recorded = self.answer(&place).cloned();

@@ -120,3 +120,28 @@ fn identity(name: &str, description: &str) -> String {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::engine::Digest;
+
+    #[test]
+    fn a_change_of_the_frame_raises_its_version() {
+        let frame = [
+            &identity("a", ""),
+            &identity("a", "d"),
+            respond::INSTRUCTION,
+            contents::CONTEXT,
+            contents::BEGIN,
+            contents::END,
+            contents::SUMMARY,
+        ];
+        let known = (1, "c9a247a24fc184348fad018507a33eb0".to_owned());
+        assert_eq!(
+            (FRAME, Digest::new(&frame).to_string()),
+            known,
+            "raise `FRAME`"
+        );
+    }
+}

@@ -17,7 +17,7 @@ const OWN_TOOLS: [&str; 3] = ["transfer_to_agent", "set_model_response", "task_c
 /// The names of the settings in a request, in their order.
 const SETTINGS: [&str; 5] = ["temperature", "top_p", "max_output_tokens", "stop", "seed"];
 
-/// What a program says about a workflow.
+/// Facts about a workflow from its program.
 pub(in super::super) struct ProgramFacts<'a> {
     root: &'a AgentMeta<'a>,
     /// The agents in the order of the source, by the last name of their path.
