@@ -36,6 +36,7 @@ mod diff;
 mod document;
 mod drive;
 mod engine;
+mod failure;
 mod files;
 mod models;
 mod order;

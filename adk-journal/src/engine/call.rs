@@ -179,7 +179,8 @@ pub struct CallInputs(Option<Box<KnownInputs>>);
 struct KnownInputs {
     digest: Digest,
     model: Option<Name>,
-    value: Option<Value>,
+    /// Boxed, because few engines read it.
+    value: Option<Box<Value>>,
     is_derived: bool,
 }
 
@@ -191,7 +192,7 @@ impl CallInputs {
         Self(Some(Box::new(KnownInputs {
             digest: Digest::of_json(&value),
             model: None,
-            value: keeps.then_some(value),
+            value: keeps.then(|| Box::new(value)),
             is_derived: false,
         })))
     }
@@ -230,7 +231,7 @@ impl CallInputs {
     /// For a call of a model it is a list: system instruction, contents without call ids, tools,
     /// schema of the answer, settings, and names of the models.
     pub fn value(&self) -> Option<&Value> {
-        self.0.as_ref()?.value.as_ref()
+        self.0.as_ref()?.value.as_deref()
     }
 
     /// Returns whether the result follows from the inputs and from other recorded calls.

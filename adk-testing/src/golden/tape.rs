@@ -1,12 +1,13 @@
 //! [`Tape`]: the record of a run while the run replays it, or makes it.
 
 use super::answers::{Answer, AnswerResult, Recording};
+use super::failure::Failure;
 use super::order::{Order, is_inside, shares_block};
 use super::place::{CallPlace, natural, without_root};
 use super::secrets;
 use super::{Redact, RunMode, Tools};
 use adk_core::engine::{CallInputs, CallKind, RunRecord, StepKey};
-use adk_core::{Error, ErrorKind, Path, Result};
+use adk_core::{Error, Path, Result};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -103,50 +104,6 @@ enum HeldWork {
     Commit(String),
     Call(CallPlace, Vec<String>),
     Limit(CallPlace),
-}
-
-/// Why a replay cannot continue.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Failure {
-    /// The record has no answer for a call.
-    Missing {
-        place: CallPlace,
-        nearest: Option<CallPlace>,
-    },
-    /// The record continues with an event that no agent emits.
-    LostEvent(String),
-    /// A tool would act again with other arguments.
-    ActsAgain(CallPlace),
-}
-
-impl Failure {
-    /// Returns the fact as a sentence without its end.
-    pub(super) fn fact(&self) -> String {
-        match self {
-            Self::Missing {
-                place,
-                nearest: Some(nearest),
-            } => format!("no answer is recorded for `{place}`; the nearest is `{nearest}`"),
-            Self::Missing {
-                place,
-                nearest: None,
-            } => format!("no answer is recorded for `{place}`"),
-            Self::LostEvent(slot) => {
-                let (path, number) = slot.split_once('!').unwrap_or((slot, "0"));
-                format!(
-                    "the record continues with event {number} of `{path}`, which no agent emits"
-                )
-            }
-            Self::ActsAgain(place) => format!(
-                "`{place}` would be called with other arguments than in the record, and its tool \
-                 may act"
-            ),
-        }
-    }
-
-    fn error(&self) -> Error {
-        Error::new(ErrorKind::Diverged, self.fact())
-    }
 }
 
 impl Tape {
@@ -520,6 +477,8 @@ impl Tape {
                 state.fired.insert(place);
             }
             None if self.order.awaited(state.listed).is_none() && state.releases() => {}
+            // The program may have changed. The new order is recorded.
+            None if self.mode == RunMode::Changed => state.listed += 1,
             None => {
                 let failure = self.failure(&state);
                 state.failure = failure;

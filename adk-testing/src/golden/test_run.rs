@@ -11,7 +11,7 @@ use super::place::CallPlace;
 use super::play::Played;
 use super::secrets;
 use super::tape::{AnswerSource, Tape, TapeState};
-use super::{Compare, RunMode, Settings};
+use super::{Compare, RunMode, Settings, Tools};
 use adk_core::engine::{CallKind, RunRecord};
 use adk_core::llm::FRAME;
 use adk_core::model::Usage;
@@ -125,13 +125,21 @@ impl<'a> TestRun<'a> {
         if let (RunMode::Check, Some(recorded)) = (mode, &recorded) {
             check_shape(&name, recorded, &program, &shape)?;
         }
+        let is_changed = mode == RunMode::Changed;
         let mut modes = match mode {
             RunMode::Changed => vec![RunMode::Check, RunMode::Changed],
             mode => vec![mode],
         };
         modes.reverse();
         let tape = |mode| {
-            let mut tape = Tape::new(mode, settings.tools, recorded.clone());
+            // A plan calls nothing.
+            let is_plan = mode == RunMode::Check && is_changed;
+            let tools = if is_plan {
+                Tools::Recorded
+            } else {
+                settings.tools
+            };
+            let mut tape = Tape::new(mode, tools, recorded.clone());
             tape.redact.clone_from(&settings.redact);
             tape.secrets.clone_from(&settings.secrets);
             tape.people.clone_from(&settings.people);

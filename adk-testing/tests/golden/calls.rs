@@ -222,3 +222,93 @@ async fn an_agent_that_is_a_tool_is_replayed_call_by_call() {
         "{message}"
     );
 }
+
+/// Looks up a bill.
+#[tool(untrusted)]
+fn find_bill(of: String) -> String {
+    format!("the bill of {of}")
+}
+
+macro_rules! acting {
+    ($module:ident, $prompt:literal, $tool:ident) => {
+        mod $module {
+            use super::*;
+            workflow! {
+                /// Acts.
+                pub Acting(bill: String) -> text: String {
+                    agent clerk -> text: String {
+                        instruction: $prompt,
+                        tools: [$tool],
+                        max_turns: 3,
+                    }
+                    clerk
+                }
+            }
+        }
+    };
+}
+acting!(pays, "Pay {bill}.", pay_once);
+acting!(pays_now, "Pay {bill} now.", pay_once);
+acting!(finds, "Find {bill}.", find_bill);
+acting!(finds_now, "Find {bill} now.", find_bill);
+
+static PAID_ONCE: AtomicUsize = AtomicUsize::new(0);
+
+/// Pays an amount.
+#[tool]
+fn pay_once(amount: f64) -> String {
+    PAID_ONCE.fetch_add(1, SeqCst);
+    format!("paid {amount}")
+}
+
+#[tokio::test]
+async fn changed_never_calls_a_tool_again_that_may_act() {
+    let model = |tool: &str, args| {
+        let script = ScriptedModel::new().on("clerk");
+        script.call(tool, args).text("It is done.")
+    };
+    let folder = Folder::new();
+    let record = folder.golden(RunMode::Record);
+    record
+        .model(model("pay_once", json!({"amount": 250})))
+        .run(&pays::Acting::default(), "the rent")
+        .await
+        .unwrap();
+    let files = folder.read("answers.jsonl");
+    let changed = folder.golden(RunMode::Changed);
+    let refused = changed
+        .model(model("pay_once", json!({"amount": 300})))
+        .run(&pays_now::Acting::default(), "the rent")
+        .await
+        .unwrap_err();
+    let message = refused.to_string();
+    assert!(
+        message.contains("`clerk:tool.pay_once@0` would be called with other arguments"),
+        "{message}"
+    );
+    assert_eq!(PAID_ONCE.load(SeqCst), 1);
+    assert_eq!(folder.read("answers.jsonl"), files);
+    // The same arguments are answered from the record.
+    let changed = folder.golden(RunMode::Changed);
+    changed
+        .model(model("pay_once", json!({"amount": 250})))
+        .run(&pays_now::Acting::default(), "the rent")
+        .await
+        .unwrap();
+    assert_eq!(PAID_ONCE.load(SeqCst), 1);
+
+    let folder = Folder::new();
+    let record = folder.golden(RunMode::Record);
+    record
+        .model(model("find_bill", json!({"of": "May"})))
+        .run(&finds::Acting::default(), "it")
+        .await
+        .unwrap();
+    let changed = folder.golden(RunMode::Changed);
+    changed
+        .model(model("find_bill", json!({"of": "June"})))
+        .run(&finds_now::Acting::default(), "it")
+        .await
+        .unwrap();
+    assert!(folder.read("golden").contains("the bill of June"));
+}
