@@ -4,8 +4,18 @@
 //! counts where a branch ends the others, as in `parallel(first)`, and where branches update one
 //! value.
 
-use super::tape::CommitNote;
 use std::collections::BTreeSet;
+
+/// A committed event.
+#[derive(Clone, Debug)]
+pub(super) struct CommitNote {
+    /// The slot without the name of the workflow: `refinement#1/critic!0`.
+    pub(super) slot: String,
+    /// The concurrent blocks around it.
+    pub(super) blocks: Vec<String>,
+    pub(super) escalates: bool,
+    pub(super) is_update: bool,
+}
 
 /// The order of events that decides what a run does.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use super::answers::{Answer, AnswerResult, Recording};
 use super::failure::Failure;
-use super::order::{Order, is_inside, shares_block};
+use super::order::{CommitNote, Order, is_inside, shares_block};
 use super::place::{CallPlace, natural, without_root};
 use super::secrets;
 use super::{Redact, RunMode, Tools};
@@ -77,17 +77,6 @@ pub(super) enum AnswerSource {
     Stale,
     /// From the model, tool or function itself.
     Made,
-}
-
-/// A committed event.
-#[derive(Clone, Debug)]
-pub(super) struct CommitNote {
-    /// The slot without the name of the workflow: `refinement#1/critic!0`.
-    pub(super) slot: String,
-    /// The concurrent blocks around it.
-    pub(super) blocks: Vec<String>,
-    pub(super) escalates: bool,
-    pub(super) is_update: bool,
 }
 
 /// Something that waits until another part of the run has moved.
@@ -601,15 +590,15 @@ fn blocks_of(path: &Path) -> Vec<String> {
 /// Returns whether calls of a kind are answered from the record. The others are made again: they
 /// run code of the program, whose effects the record does not need.
 fn is_recorded(kind: CallKind) -> bool {
-    match kind {
+    !matches!(
+        kind,
         CallKind::Instruction
-        | CallKind::Event
-        | CallKind::Update
-        | CallKind::Block
-        | CallKind::Confirmation
-        | CallKind::Timer => false,
-        _ => true,
-    }
+            | CallKind::Event
+            | CallKind::Update
+            | CallKind::Block
+            | CallKind::Confirmation
+            | CallKind::Timer
+    )
 }
 
 fn no_answer(place: &CallPlace) -> Answer {

@@ -134,7 +134,8 @@ fn event_lines(
     let writes: Vec<_> = event.actions.state_delta.iter().collect();
     let text = event.text();
     if !text.trim().is_empty() && !writes.iter().any(|(_, value)| is_text(value, &text)) {
-        let is_value = |value: &Value| value.to_string() == text;
+        let json: Option<Value> = serde_json::from_str(&text).ok();
+        let is_value = |value: &Value| json.as_ref() == Some(value);
         if !writes.iter().any(|(_, value)| is_value(value)) {
             lines.push(format!("  says {}", shown(&Value::from(text))));
         }
