@@ -91,7 +91,11 @@ impl Section {
     }
 
     pub(super) fn kind(&self) -> SectionKind {
-        let begins = |word: &str| self.title.starts_with(word);
+        // The column of a step is wider, so a step may be called `input`.
+        let begins = |word: &str| {
+            let rest = self.title.strip_prefix(word);
+            rest.is_some_and(|rest| !rest.starts_with(' '))
+        };
         match () {
             () if begins("adk golden ") => SectionKind::Head,
             () if begins("prompt ") => SectionKind::Prompt,
@@ -100,8 +104,8 @@ impl Section {
             () if begins("settings ") => SectionKind::Settings,
             () if begins("input  ") => SectionKind::Input,
             () if begins("output  ") => SectionKind::Output,
-            () if begins("error  ") => SectionKind::Error,
-            () if begins("cost  ") => SectionKind::Cost,
+            () if begins("error   ") => SectionKind::Error,
+            () if begins("cost    ") => SectionKind::Cost,
             () if self.title.contains(" ends after ") => SectionKind::Loop,
             () => SectionKind::Step,
         }
@@ -285,6 +289,16 @@ cost    1 model call
         ];
         assert_eq!(ids, expected);
         assert_eq!(document.to_string(), TEXT);
+    }
+
+    #[test]
+    fn a_step_may_have_the_name_of_a_section() {
+        for name in ["input", "output", "cost", "error"] {
+            let title = format!("{name:<COLUMN$}scripted");
+            assert_eq!(Section::new(title).kind(), SectionKind::Step, "{name}");
+        }
+        let error = Section::new("error   it failed");
+        assert_eq!(error.kind(), SectionKind::Error);
     }
 
     #[test]
