@@ -87,3 +87,17 @@ async fn write(cli: &cli::Cli) -> Result<()> {
     cli.result(&outcome.output)?;
     outcome.loops.iter().try_for_each(|end| cli.note(end))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use adk::testing::golden;
+
+    #[tokio::test]
+    async fn a_cat() -> Result<()> {
+        golden("examples/runs/a_cat")
+            .model("gemini-2.5-flash")
+            .run(&IterativeWriting::default(), "a cat")
+            .await
+    }
+}

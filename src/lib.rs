@@ -93,6 +93,15 @@ pub mod testing {
     pub use adk_build::testing::*;
     #[cfg(feature = "testing")]
     pub use adk_testing::*;
+
+    /// Begins a golden test: see [`Golden`]. `name` is the path of its two files without an ending,
+    /// relative to the folder of `Cargo.toml`. To record, models are found by name as a
+    /// [`Runner`](crate::Runner) finds them.
+    #[cfg(feature = "testing")]
+    pub fn golden(name: impl Into<String>) -> Golden {
+        adk_testing::golden(name)
+            .model_provider(|| std::sync::Arc::new(crate::DefaultProvider::default()))
+    }
 }
 
 /// Evals with the files and numbers of google-adk.

@@ -141,6 +141,7 @@ fn every_link_leads_somewhere() {
         "docs/guide/audit.md",
         "docs/guide/resources.md",
         "docs/guide/testing.md",
+        "docs/guide/golden.md",
         "docs/guide/streaming.md",
         "docs/guide/worker.md",
         "docs/guide/serve.md",

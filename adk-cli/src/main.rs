@@ -6,6 +6,7 @@
 mod audit;
 mod client;
 mod events;
+mod golden;
 mod mcp;
 mod new;
 mod output;
@@ -56,6 +57,8 @@ enum Command {
     Export(sessions::Export),
     /// Create a session from an export on standard input
     Import(sessions::Import),
+    /// List, accept or reject new versions of golden files
+    Golden(golden::Golden),
     /// Write clients for a server
     #[command(subcommand)]
     Client(client::Client),
@@ -81,6 +84,7 @@ async fn main() -> ExitCode {
         Command::Prune(prune) => prune.run().await,
         Command::Export(export) => export.run().await,
         Command::Import(import) => import.run().await,
+        Command::Golden(golden) => golden.run(),
         Command::Client(client::Client::Ts(ts)) => ts.run(),
         Command::Mcp(mcp::Mcp::Pull(pull)) => pull.run().await,
     };

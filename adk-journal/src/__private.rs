@@ -6,7 +6,7 @@ pub mod artifacts {
     pub use crate::artifacts::MissingArtifactStore;
 }
 pub mod engine {
-    pub use crate::engine::call::{CallInputs, CallLabel};
+    pub use crate::engine::call::CallLabel;
     pub use crate::engine::clock::now_micros;
     pub use crate::engine::nested::NestedEngine;
     pub use crate::engine::parts::{BlockPart, BlockScope};

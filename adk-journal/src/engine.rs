@@ -71,7 +71,7 @@ mod table;
 pub(crate) mod update;
 
 pub use answerer::Answerer;
-pub use call::{CallKind, StepKey};
+pub use call::{CallInputs, CallKind, Digest, StepKey};
 pub use claim::{Claim, ClaimCheck, ClaimId};
 pub use driven::{DrivenRun, RunReport, RunTask, error_from_value, error_to_value};
 pub use filter::{RunFilter, RunState};
@@ -147,6 +147,29 @@ pub trait Journal: Send + Sync + 'static {
         key: StepKey,
         work: BoxFuture<'static, Result<Value>>,
     ) -> BoxFuture<'_, Result<Value>>;
+
+    /// Makes the call of [`step`](Self::step) with the inputs of the call, for an engine that
+    /// compares them with a record. The default ignores them. An engine that wraps another passes
+    /// them on.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step).
+    fn step_with_inputs<'a>(
+        &'a self,
+        claim: ClaimId,
+        key: StepKey,
+        inputs: &'a CallInputs,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'a, Result<Value>> {
+        let _ = inputs;
+        self.step(claim, key, work)
+    }
+
+    /// Returns whether the runtime gives [`CallInputs::value`] to
+    /// [`step_with_inputs`](Self::step_with_inputs). Default `false`: only the digest is made.
+    fn reads_inputs(&self) -> bool {
+        false
+    }
 
     /// Returns the value given from outside. `None` opens the wait and parks the run, which is
     /// executed again after the answer. An engine that suspends runs by itself keeps the future

@@ -6,6 +6,7 @@
 mod audit;
 #[path = "../../../adk-postgres/tests/support/mod.rs"]
 mod database;
+mod golden;
 mod mcp;
 mod new;
 mod page;

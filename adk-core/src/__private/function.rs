@@ -212,6 +212,7 @@ pub(crate) fn run<'a>(
         let done = match done {
             Ok(done) => done,
             Err(step) => {
+                let is_call = matches!(step, Step::Call(_));
                 let (limit, work, left) = match step {
                     Step::Call(work) => (None, work, ""),
                     Step::Wait(work) => (limit, work, ""),
@@ -222,7 +223,9 @@ pub(crate) fn run<'a>(
                     ),
                 };
                 let (kind, name) = (CallKind::Function, Name::literal("function"));
-                let inputs = cx.inputs(|| parameters(meta, cx));
+                // A function that waits or takes resources depends on more than its parameters.
+                let is_plain = is_call && meta.resources.is_empty();
+                let inputs = cx.inputs(|keeps| parameters(meta, cx, keeps).derived(is_plain));
                 cx.recorded_call(kind, name, inputs, run_within(limit, work, left, place))
                     .await
             }
@@ -234,14 +237,14 @@ pub(crate) fn run<'a>(
 
 /// Returns the values of the keys that a function reads, as inputs of its recorded call. Each
 /// secret is replaced by one placeholder.
-fn parameters(meta: &AgentMeta<'_>, cx: &Context) -> CallInputs {
+fn parameters(meta: &AgentMeta<'_>, cx: &Context, keeps: bool) -> CallInputs {
     let value = |key: &str| cx.committed_value(key).map(|value| secret::redact(&value));
     let values: Vec<_> = meta
         .reads
         .iter()
         .map(|read| (read.name, value(read.name)))
         .collect();
-    CallInputs::new(&values)
+    CallInputs::new(&values, keeps)
 }
 
 /// Runs the work of a step with an optional time limit.

@@ -20,6 +20,7 @@ pub use agent::{
 };
 pub use answer::call::{FALLBACK_KEY, RETRY_KEY};
 pub use compact::COMPACTION_KEY;
+pub use request::FRAME;
 pub use tool_workflow::ToolWorkflow;
 
 pub(crate) use agent::render;

@@ -24,7 +24,7 @@ mod stream;
 mod watch;
 
 pub use builder::RunnerBuilder;
-pub use by_name::{KnownQuestion, KnownWorkflow};
+pub use by_name::{KnownQuestion, KnownWorkflow, input_from_json};
 pub use input::IntoInput;
 pub use json::{ErrorJson, RunJson, WaitJson};
 pub use recover::Recovered;

@@ -172,30 +172,48 @@ impl fmt::Display for CallLabel<'_> {
 /// The inputs of a call, in the form that its record keeps. Boxed, because the futures of calls
 /// hold it several times. It is empty if nothing is recorded, or if the runtime does not see the
 /// inputs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CallInputs(Option<Box<KnownInputs>>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 struct KnownInputs {
     digest: Digest,
     model: Option<Name>,
+    /// Boxed, because few engines read it.
+    value: Option<Box<Value>>,
+    is_derived: bool,
 }
 
 impl CallInputs {
-    /// Returns the inputs of a call with these arguments.
-    pub fn new(inputs: &impl Serialize) -> Self {
+    /// Returns the inputs of a call with these arguments. `keeps` says whether they are kept beside
+    /// their digest, for an engine that [reads inputs](super::Journal::reads_inputs).
+    pub fn new(inputs: &impl Serialize, keeps: bool) -> Self {
+        let value = to_json(inputs).unwrap_or_default();
         Self(Some(Box::new(KnownInputs {
-            digest: Digest::new(inputs),
+            digest: Digest::of_json(&value),
             model: None,
+            value: keeps.then(|| Box::new(value)),
+            is_derived: false,
         })))
     }
 
-    /// Returns the inputs of a call of that model.
-    pub fn for_model(model: &str, inputs: &impl Serialize) -> Self {
-        Self(Some(Box::new(KnownInputs {
-            digest: Digest::new(inputs),
-            model: Some(Name::shared(model)),
-        })))
+    /// Sets the model that is called.
+    #[must_use]
+    pub fn for_model(mut self, model: &str) -> Self {
+        if let Some(known) = &mut self.0 {
+            known.model = Some(Name::shared(model));
+        }
+        self
+    }
+
+    /// Marks a call whose result follows from its inputs and from other recorded calls: a plain
+    /// function, or an agent that is used as a tool. A replay may make such a call again.
+    #[must_use]
+    pub fn derived(mut self, yes: bool) -> Self {
+        if let Some(known) = &mut self.0 {
+            known.is_derived = yes;
+        }
+        self
     }
 
     /// Returns the digest of the inputs.
@@ -207,6 +225,19 @@ impl CallInputs {
     pub fn model(&self) -> Option<&Name> {
         self.0.as_ref()?.model.as_ref()
     }
+
+    /// Returns the inputs as JSON, if the engine [reads inputs](super::Journal::reads_inputs).
+    ///
+    /// For a call of a model it is a list: system instruction, contents without call ids, tools,
+    /// schema of the answer, settings, and names of the models.
+    pub fn value(&self) -> Option<&Value> {
+        self.0.as_ref()?.value.as_deref()
+    }
+
+    /// Returns whether the result follows from the inputs and from other recorded calls.
+    pub fn is_derived(&self) -> bool {
+        self.0.as_ref().is_some_and(|known| known.is_derived)
+    }
 }
 
 /// 16 bytes of SHA-256 over the canonical JSON of inputs: objects with sorted keys, no spaces.
@@ -217,8 +248,12 @@ pub struct Digest([u8; 16]);
 impl Digest {
     /// Returns the digest of a value; a value without a form in JSON counts as null.
     pub fn new(value: &impl Serialize) -> Self {
+        Self::of_json(&to_json(value).unwrap_or_default())
+    }
+
+    fn of_json(value: &Value) -> Self {
         let mut hash = Hash::new();
-        hash_value(&mut hash, &to_json(value).unwrap_or_default());
+        hash_value(&mut hash, value);
         let mut digest = [0; 16];
         digest.copy_from_slice(&hash.finalize()[..16]);
         Self(digest)

@@ -1,8 +1,8 @@
 //! [`NestedEngine`]: the engine of an agent that runs as a tool inside another run.
 
 use super::{
-    Body, ClaimId, Engine, Journal, MemoryEngine, Reply, Retention, Roles, Slot, StepKey, Stored,
-    TimerKind, Timers, Wait,
+    Body, CallInputs, ClaimId, Engine, Journal, MemoryEngine, Reply, Retention, Roles, Slot,
+    StepKey, Stored, TimerKind, Timers, Wait,
 };
 use crate::session::Location;
 use crate::{BoxFuture, Name, Result};
@@ -55,6 +55,21 @@ impl Journal for NestedEngine {
         work: BoxFuture<'static, Result<Value>>,
     ) -> BoxFuture<'_, Result<Value>> {
         self.outer.step(self.claim, self.key(&key), work)
+    }
+
+    fn step_with_inputs<'a>(
+        &'a self,
+        _: ClaimId,
+        key: StepKey,
+        inputs: &'a CallInputs,
+        work: BoxFuture<'static, Result<Value>>,
+    ) -> BoxFuture<'a, Result<Value>> {
+        self.outer
+            .step_with_inputs(self.claim, self.key(&key), inputs, work)
+    }
+
+    fn reads_inputs(&self) -> bool {
+        self.outer.reads_inputs()
     }
 
     fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {

@@ -14,6 +14,11 @@ use crate::model::{CallInfo, ModelRequest};
 use crate::runtime::run::{Context, PromptSource as _};
 use std::sync::Arc;
 
+/// The version of the text that this crate adds to requests around the text of the user: the
+/// sentences on the agent's name, on handovers, on typed answers and on messages of other agents.
+/// A change of that text makes the digests of recorded requests incomparable.
+pub const FRAME: u32 = 1;
+
 /// Separates the paragraphs of a system instruction.
 const GAP: &str = "\n\n";
 
@@ -126,5 +131,30 @@ fn identity(name: &str, description: &str) -> String {
             "You are an agent. Your internal name is \"{name}\". The description about you is \
              \"{description}\"."
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::engine::Digest;
+
+    #[test]
+    fn a_change_of_the_frame_raises_its_version() {
+        let frame = [
+            &identity("a", ""),
+            &identity("a", "d"),
+            respond::INSTRUCTION,
+            contents::CONTEXT,
+            contents::BEGIN,
+            contents::END,
+            contents::SUMMARY,
+        ];
+        let known = (1, "c9a247a24fc184348fad018507a33eb0".to_owned());
+        assert_eq!(
+            (FRAME, Digest::new(&frame).to_string()),
+            known,
+            "raise `FRAME`"
+        );
     }
 }

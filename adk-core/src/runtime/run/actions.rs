@@ -4,6 +4,7 @@ use crate::Name;
 
 /// Requests of a tool call or a callback beside its result: ADK's event actions, as plain values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct ToolActions {
     /// Ends the innermost loop. A tool that sets it must announce it: the macro finds it in the
@@ -16,6 +17,6 @@ pub struct ToolActions {
     /// The name of the enclosing loop to end.
     pub exit_to: Option<Name>,
     /// The answer of the agent, which the built-in tool `set_model_response` sets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub set_model_response: Option<serde_json::Value>,
 }

@@ -309,7 +309,7 @@ impl Context {
         let work = self.run.search_memory(query);
         let (name, inputs) = (
             Name::literal("memory"),
-            self.inputs(|| CallInputs::new(&query)),
+            self.inputs(|keeps| CallInputs::new(&query, keeps)),
         );
         let key = self.call_key(CallKind::Memory, name);
         perform(self.run.clone(), key, inputs, depth::check, work).await

@@ -122,7 +122,7 @@ impl Effects {
         }
         let work = self.run.search_memory(query);
         let name = Name::literal("memory");
-        self.record(CallKind::Memory, name, CallInputs::new(&query), work)
+        self.record(CallKind::Memory, name, CallInputs::new(&query, false), work)
             .await
     }
 

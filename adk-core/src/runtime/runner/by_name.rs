@@ -403,6 +403,17 @@ pub(super) fn describe<W: Workflow + ?Sized>(workflow: &W) -> Form {
     form
 }
 
+/// Reads the input of a workflow from JSON: an object with a field for each input. Inputs with a
+/// default may be omitted.
+///
+/// # Errors
+/// Fails with [`ErrorKind::InputInvalid`] when the input does not fit; the error names every wrong
+/// field.
+pub fn input_from_json<W: Workflow + ?Sized>(workflow: &W, input: Value) -> Result<W::Input> {
+    read(workflow, input)
+        .map_err(|faults| form::input_error(workflow.as_agent().meta().name, &faults))
+}
+
 /// Reads the input of a workflow, or returns its mistakes.
 pub(super) fn read<W: Workflow + ?Sized>(
     workflow: &W,

@@ -49,6 +49,7 @@ struct CalledTool {
 
 /// Effects of a finished call, recorded with its result.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct ToolRecord {
     /// Requested actions.
@@ -57,12 +58,12 @@ pub struct ToolRecord {
     pub state_delta: crate::StateDelta,
     /// Updated stored keys with their new values, one entry per update. The updates are already
     /// written.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub updated: Vec<(Name, Value)>,
     /// Saved files with their versions.
     pub artifact_delta: Vec<(Name, u32)>,
     /// Usage of the model calls of an agent that is the tool.
-    #[serde(default, skip_serializing_if = "UsageByAgent::is_nothing")]
+    #[serde(skip_serializing_if = "UsageByAgent::is_nothing")]
     pub usage: UsageByAgent,
     /// What the call and its agent have read, in a workflow with guards.
     #[serde(default, skip_serializing_if = "Marks::is_none")]

@@ -69,7 +69,7 @@ pub(super) async fn make(call: ModelCall, cx: &mut Context) -> Result<ModelRespo
     let (send, pieces) = channel();
     let call_kind = call.kind;
     let name = name(call.kind);
-    let inputs = cx.inputs(|| call.inputs());
+    let inputs = cx.inputs(|keeps| call.inputs(keeps));
     // Boxed, because the futures of the step, the record and the journal would each contain this
     // one.
     let work = Box::pin(async move {
@@ -140,7 +140,7 @@ impl ModelCall {
 
     /// Returns the inputs that are recorded with the call: the request and the names of the models.
     /// Omits the ids of tool calls, because providers generate other ids each time.
-    fn inputs(&self) -> CallInputs {
+    fn inputs(&self, keeps: bool) -> CallInputs {
         let ModelRequest {
             system_instruction,
             contents,
@@ -190,7 +190,7 @@ impl ModelCall {
             config,
             models
         ]);
-        CallInputs::for_model(self.models.first.name(), &inputs)
+        CallInputs::new(&inputs, keeps).for_model(self.models.first.name())
     }
 
     /// Calls one model after the other, each with its retries, until a model replies or the last

@@ -181,7 +181,7 @@ fn record_preparation(
         cx.path().clone(),
     );
     let own = ToolContext::new(cx, call.clone(), step.clone(), None);
-    let inputs = cx.inputs(|| arguments(call));
+    let inputs = cx.inputs(|keeps| arguments(call, keeps));
     let work = step
         .clone()
         .execute(Box::pin(prepare_call(tool, call.clone(), own, hooks)));

@@ -94,10 +94,10 @@ pub(in crate::agents::llm) fn count_call(left: &ToolRecord, cx: &mut Context) {
 }
 
 /// Returns the arguments of a call, unchanged from the model's reply.
-pub(super) fn arguments(call: &FunctionCall) -> CallInputs {
+pub(super) fn arguments(call: &FunctionCall, keeps: bool) -> CallInputs {
     match &call.malformed {
-        Some(text) => CallInputs::new(text),
-        None => CallInputs::new(&call.args),
+        Some(text) => CallInputs::new(text, keeps),
+        None => CallInputs::new(&call.args, keeps),
     }
 }
 

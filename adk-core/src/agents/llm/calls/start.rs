@@ -33,7 +33,7 @@ pub(super) fn start(
         cx.path().clone(),
         cx.run.clone(),
     );
-    let inputs = cx.inputs(|| arguments(call));
+    let inputs = cx.inputs(|keeps| arguments(call, keeps));
     let tool = match find_tool(tools, call) {
         Ok(tool) => tool,
         Err(why) => {

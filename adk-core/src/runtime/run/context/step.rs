@@ -105,6 +105,7 @@ impl Context {
     {
         let (run, key) = (self.run.clone(), self.call_key(kind, name));
         let work = work(Name::from(key.call().to_string()));
+        let inputs = inputs.derived(true);
         async move {
             let _busy = CountGuard::new(&run.outbox().in_flight);
             if let Some(record) = run
@@ -164,10 +165,11 @@ impl Context {
         self.run.kind.has_record() && self.run.kind.is_answered(&key())
     }
 
-    /// Returns the inputs of a call. They are only made if the engine records calls.
-    pub(crate) fn inputs(&self, make: impl FnOnce() -> CallInputs) -> CallInputs {
+    /// Returns the inputs of a call. They are only made if the engine records calls. `make` gets
+    /// whether the engine also reads their values.
+    pub(crate) fn inputs(&self, make: impl FnOnce(bool) -> CallInputs) -> CallInputs {
         if self.run.engine.records() {
-            make()
+            make(self.run.engine.reads_inputs())
         } else {
             CallInputs::default()
         }
@@ -289,7 +291,7 @@ fn call_record<'a>(
         }
         let record = run
             .engine
-            .step(run.identity.claim, key.clone(), work)
+            .step_with_inputs(run.identity.claim, key.clone(), &call.inputs, work)
             .await?;
         if is_failure(&record) {
             run.record_failure(key, record.clone());
