@@ -15,6 +15,9 @@ pub(super) enum ChoiceKind {
     Person,
 }
 
+/// The beginning of the text of each death.
+pub(super) const DEATH: &str = "the process dies";
+
 /// One thing that may happen next. The text is unique in its decision.
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
@@ -52,9 +55,13 @@ impl Deviation {
     /// Reads a deviation of a printed test: `11: the process dies ...`.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (at, text) = text.split_once(": ")?;
+        let kind = match text.starts_with(DEATH) {
+            true => ChoiceKind::Death,
+            false => ChoiceKind::Default,
+        };
         Some(Self {
             at: at.trim().parse().ok()?,
-            kind: ChoiceKind::Default,
+            kind,
             text: text.to_owned(),
         })
     }

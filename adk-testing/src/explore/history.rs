@@ -1,6 +1,6 @@
 //! [`History`]: one execution of a workflow that follows a plan of choices, over all its processes.
 
-use super::choice::{Choice, ChoiceKind, Decision, Deviation};
+use super::choice::{Choice, ChoiceKind, DEATH, Decision, Deviation};
 use super::engine::GatedEngine;
 use super::gates::{Action, Gates};
 use super::ledger::{ChosenModel, Ledger, OneModel, other_answers};
@@ -256,7 +256,7 @@ where
             .chain(&rest)
             .map(|point| point.as_time())
             .collect();
-        let text = format!("the process dies {}", times.join(", and "));
+        let text = format!("{DEATH} {}", times.join(", and "));
         options.push((Choice::new(ChoiceKind::Death, text), Effect::Die));
         options
     }

@@ -14,7 +14,7 @@ pub struct Explored {
     pub workflow: String,
     /// The number of histories that were played.
     pub histories: usize,
-    /// The number of places at which a process died, each in a history of its own.
+    /// The number of different times at which a process died, such as before an event was stored.
     pub deaths: usize,
     /// The bad histories, the shortest first; at most 100.
     pub bad: Vec<BadHistory>,
@@ -54,8 +54,10 @@ impl Explored {
     /// Returns the error of the shortest bad history; `None` if all histories are good.
     pub fn to_error(&self) -> Option<Error> {
         let shortest = self.bad.first()?;
-        let message = format!("{self}\n{shortest}");
-        Some(Error::other(message).with_help(format!("this test replays it:\n\n{}", shortest.test)))
+        let test = &shortest.test;
+        Some(Error::other(format!(
+            "{self}\n{shortest}\n\nhelp: this test replays it:\n\n{test}\n"
+        )))
     }
 }
 

@@ -6,6 +6,7 @@ use super::history::{Played, play};
 use super::report::{BadHistory, Explored, panic_text, test_of};
 use super::world::{HistoryEnd, World};
 use adk_core::{Error, Needs, Resources, Result, Workflow};
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The largest number of bad histories that a report keeps.
@@ -24,6 +25,7 @@ where
         None => (vec![Vec::new()], false),
         Some(choices) => (vec![read_choices(choices)?], true),
     };
+    let mut deaths = BTreeSet::<String>::new();
     while !level.is_empty() {
         let mut next = Vec::new();
         let count = level.len();
@@ -34,10 +36,11 @@ where
             }
             let played = play(explore, &plan)?;
             report.histories += 1;
-            let is_death = plan
-                .last()
-                .is_some_and(|last| last.kind == ChoiceKind::Death);
-            report.deaths += usize::from(is_death);
+            let died = plan
+                .iter()
+                .filter(|choice| choice.kind == ChoiceKind::Death);
+            deaths.extend(died.map(|choice| choice.text.clone()));
+            report.deaths = deaths.len();
             if let Some(fault) = fault_of(explore, &played.world) {
                 report.bad_count += 1;
                 if report.bad.len() < MOST_BAD {

@@ -7,4 +7,8 @@
     reason = "these are tests"
 )]
 
+mod orders;
 mod payment;
+mod people;
+mod printed;
+mod races;
