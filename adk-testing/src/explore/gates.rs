@@ -27,7 +27,7 @@ pub(super) enum Action {
     Commit,
     /// Stores a question to a person.
     Question,
-    /// Stores the end of a run, or that it waits.
+    /// Stores the status of the run: that it waits, or has ended.
     Close,
 }
 
@@ -40,7 +40,7 @@ impl Point {
             Action::Record => format!("the call `{place}` ends"),
             Action::Commit => format!("the event `{place}` is stored"),
             Action::Question => format!("the question `{place}` is stored"),
-            Action::Close => "the end of the run is stored".to_owned(),
+            Action::Close => "the status of the run is stored".to_owned(),
         }
     }
 
@@ -54,7 +54,7 @@ impl Point {
             }
             Action::Commit => format!("before the event `{place}` is stored"),
             Action::Question => format!("before the question `{place}` is stored"),
-            Action::Close => "before the end of the run is stored".to_owned(),
+            Action::Close => "before the status of the run is stored".to_owned(),
         }
     }
 }

@@ -55,7 +55,7 @@ pub struct Call {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PersonAnswer {
-    /// The key of the question: `paying/fine:answer@0`.
+    /// The key of the question: `paying/fine:await@0`.
     pub place: String,
     /// The answer; `None` if the person has not answered in time.
     pub answer: Option<Value>,

@@ -20,113 +20,133 @@ impl Random {
     }
 }
 
-const KEYS: [&str; 4] = ["a", "b", "c", "d"];
+const KEYS: [&str; 3] = ["a", "b", "c"];
 
 /// Looks something up, which has no effect.
-#[tool(untrusted)]
-fn look(what: &str) -> String {
-    format!("{what}, seen")
+#[agent(writes = b, untrusted)]
+fn look(a: Option<String>) -> String {
+    a.map_or("nothing".to_owned(), |a| format!("{a}, seen"))
+}
+
+/// Looks something else up.
+#[agent(writes = a, untrusted)]
+fn find(c: Option<String>) -> String {
+    c.map_or("nothing".to_owned(), |c| format!("{c}, found"))
 }
 
 /// Sells something.
-#[tool(acts)]
-fn sell(what: &str) -> String {
-    format!("{what}, sold")
+#[agent(writes = c, acts)]
+fn sell(b: Option<String>) -> String {
+    b.map_or("nothing".to_owned(), |b| format!("{b}, sold"))
 }
 
-/// Grows an agent that reads at most two keys, writes at most one, and may call one tool.
-fn agent(name: String, tools: bool, random: &mut Random) -> adk::build::LlmAgentBuilder {
+/// Buys something.
+#[agent]
+fn buy(a: Option<String>) {
+    drop(a);
+}
+
+/// Grows an agent that reads at most two keys and writes at most one.
+fn agent(name: String, random: &mut Random) -> adk::build::LlmAgentBuilder {
     let mut prompt = format!("{name}:");
     for _ in 0..random.below(3) {
-        prompt = format!("{prompt} {{{}?}}", KEYS[random.below(4)]);
+        prompt = format!("{prompt} {{{}?}}", KEYS[random.below(3)]);
     }
-    let agent = LlmAgent::builder(name)
-        .description("An agent.")
-        .instruction(prompt);
-    let agent = match random.below(4) {
+    let agent = LlmAgent::builder(name).instruction(prompt);
+    match random.below(4) {
         0 => agent,
-        _ => agent.output_key(KEYS[random.below(4)]),
-    };
-    match random.below(3) {
-        0 if tools => agent.tool(look::default()),
-        1 if tools => agent.tool(sell::default()),
-        _ => agent,
+        _ => agent.output_key(KEYS[random.below(3)]),
     }
 }
 
-/// Grows a block of two or three branches of one or two agents, with an agent before and after it.
-/// A workflow has at most five agents inside of the block.
-fn grow(seed: u64, tools: bool) -> SequentialAgent {
-    let mut random = Random(seed);
-    let mut parallel = ParallelAgent::builder("together");
-    let (branches, mut steps) = match random.below(3) {
-        0 if !tools => (3, 3),
-        _ => (2, 2 + usize::from(!tools && random.below(2) == 0)),
-    };
-    for branch in 0..branches {
-        let one = agent(format!("x{branch}"), tools, &mut random);
-        if steps > branches {
-            steps -= 1;
-            let two = agent(format!("y{branch}"), tools, &mut random);
-            let both = SequentialAgent::builder(format!("s{branch}"));
-            parallel = parallel.sub_agent(both.sub_agent(one).sub_agent(two));
-        } else {
-            parallel = parallel.sub_agent(one);
+/// Adds one to three agents or functions to a block. Each function is used once.
+fn branch<B>(
+    mut block: B,
+    at: usize,
+    steps: usize,
+    functions: &mut Vec<usize>,
+    random: &mut Random,
+    add: Add<B>,
+) -> B {
+    for step in 0..steps {
+        let function = match random.below(2) {
+            0 if !functions.is_empty() => {
+                Some(functions.swap_remove(random.below(functions.len() as u64)))
+            }
+            _ => None,
+        };
+        block = add(block, function, agent(format!("x{at}{step}"), random));
+    }
+    block
+}
+
+type Add<B> = fn(B, Option<usize>, adk::build::LlmAgentBuilder) -> B;
+
+macro_rules! adds {
+    () => {
+        |block, function, agent| match function {
+            None => block.sub_agent(agent),
+            Some(0) => block.sub_agent(look::default()),
+            Some(1) => block.sub_agent(find::default()),
+            Some(2) => block.sub_agent(sell::default()),
+            Some(_) => block.sub_agent(buy::default()),
         }
+    };
+}
+
+/// Grows a block of two branches, one of which may have two steps, or of three; with an agent
+/// before and after it. Some steps are functions, if the workflow has any.
+fn grow(seed: u64, has_functions: bool) -> SequentialAgent {
+    let mut random = Random(seed);
+    let mut functions = if has_functions {
+        vec![0, 1, 2, 3]
+    } else {
+        Vec::new()
+    };
+    let mut parallel = ParallelAgent::builder("together");
+    let (branches, longest) = match random.below(8) {
+        0 if !has_functions => (3, 1),
+        1..4 if !has_functions => (2, 2),
+        _ => (2, 1),
+    };
+    for at in 0..branches {
+        parallel = if at == 0 && longest == 2 {
+            let both = SequentialAgent::builder("s");
+            parallel.sub_agent(branch(both, at, 2, &mut functions, &mut random, adds!()))
+        } else {
+            branch(parallel, at, 1, &mut functions, &mut random, adds!())
+        };
     }
     let tree = SequentialAgent::builder("tree")
         .flow_checks(false)
         .guards(false);
-    let tree = tree.sub_agent(agent("first".to_owned(), false, &mut random));
-    let tree = tree.sub_agent(parallel);
-    let last = agent("last".to_owned(), false, &mut random);
+    let tree = tree
+        .sub_agent(agent("first".to_owned(), &mut random))
+        .sub_agent(parallel);
+    let last = agent("last".to_owned(), &mut random);
     tree.sub_agent(last).build().unwrap()
 }
 
-/// A model that answers with a hash of what it reads, and calls each tool once.
+/// A model that answers with a hash of its instruction.
 fn model() -> ScriptedModel {
-    let mut model = ScriptedModel::new();
-    for tool in ["look", "sell"] {
-        let calls = Reply::new().call(tool, json!({"what": "it"}));
-        let may_call = move |request: &adk::model::ModelRequest| {
-            request.info.turn == 0 && request.tools.iter().any(|own| *own.name == *tool)
-        };
-        model = model.when(may_call, calls);
-    }
-    // A rule has one reply, so the answer is one of these by the text of the prompt.
-    for number in 0..16 {
-        let is_number = move |request: &adk::model::ModelRequest| {
+    // A rule has one reply.
+    (0..16).fold(ScriptedModel::new(), |model, number| {
+        let has_number = move |request: &adk::model::ModelRequest| {
             let text = &request.system_instruction;
             let hash = text.bytes().fold(7_u64, |hash, byte| {
                 (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
             });
             (hash >> 7) % 16 == number
         };
-        model = model.when(is_number, Reply::new().text(format!("<{number}>")));
-    }
-    model
+        model.when(has_number, Reply::new().text(format!("<{number}>")))
+    })
 }
 
 /// Returns the part of a world that all equivalent orders share: the keys, the end, and how often
-/// each tool was called.
+/// each function was called.
 fn end_of(world: &World) -> String {
-    let calls = |name| world.calls(name);
-    let counts: Vec<_> = ["x0", "x1", "x2", "y0", "y1", "y2"]
-        .map(|agent| {
-            let own = world
-                .all_calls()
-                .iter()
-                .filter(|call| call.path.ends_with(agent));
-            own.filter(|call| call.name != "model").count()
-        })
-        .to_vec();
-    format!(
-        "{:?} {:?} look {} sell {} {counts:?}",
-        world.keys,
-        world.is_finished(),
-        calls("look"),
-        calls("sell")
-    )
+    let counts = ["look", "find", "sell", "buy"].map(|name| world.calls(name));
+    format!("{:?} {} {counts:?}", world.keys, world.is_finished())
 }
 
 struct Search {
@@ -134,8 +154,8 @@ struct Search {
     histories: usize,
 }
 
-fn search(seed: u64, tools: bool, crashes: usize, is_reduced: bool) -> Search {
-    let (tree, ends) = (grow(seed, tools), Mutex::new(BTreeSet::new()));
+fn search(seed: u64, has_functions: bool, crashes: usize, is_reduced: bool) -> Search {
+    let (tree, ends) = (grow(seed, has_functions), Mutex::new(BTreeSet::new()));
     let all = adk::explore(&tree, "go").answers(model()).crashes(crashes);
     let all = all.deviations(usize::MAX).at_most(40_000).check(|world| {
         ends.lock().unwrap().insert(end_of(world));
@@ -157,12 +177,16 @@ fn search(seed: u64, tools: bool, crashes: usize, is_reduced: bool) -> Search {
 
 /// Compares both searches on these seeds, and returns how many histories each has played, and how
 /// many workflows have several ends.
-fn compare(seeds: std::ops::Range<u64>, tools: bool, crashes: usize) -> (usize, usize, usize) {
+fn compare(
+    seeds: std::ops::Range<u64>,
+    has_functions: bool,
+    crashes: usize,
+) -> (usize, usize, usize) {
     let (mut reduced, mut full, mut races) = (0, 0, 0);
     for seed in seeds {
         let (some, all) = (
-            search(seed, tools, crashes, true),
-            search(seed, tools, crashes, false),
+            search(seed, has_functions, crashes, true),
+            search(seed, has_functions, crashes, false),
         );
         assert_eq!(some.ends, all.ends, "seed {seed}, {crashes} deaths");
         assert!(some.histories <= all.histories, "seed {seed}");
@@ -174,8 +198,23 @@ fn compare(seeds: std::ops::Range<u64>, tools: bool, crashes: usize) -> (usize, 
     (reduced, full, races)
 }
 
+/// `ADK_WORKFLOWS` sets the number of workflows.
+fn seeds(count: u64) -> std::ops::Range<u64> {
+    let set = std::env::var("ADK_WORKFLOWS").ok();
+    0..set.map_or(count, |text| text.parse().unwrap())
+}
+
 #[test]
 fn the_reduced_search_finds_all_ends() {
-    let (reduced, full, races) = compare(0..12, false, 0);
+    let (reduced, full, races) = compare(seeds(16), false, 0);
     assert!(reduced * 2 < full && races >= 2, "{reduced} {full} {races}");
+}
+
+#[test]
+fn the_reduced_search_finds_all_counts_of_calls() {
+    let (reduced, full, races) = compare(seeds(12), true, 1);
+    assert!(
+        reduced * 4 < full * 3 && races >= 4,
+        "{reduced} {full} {races}"
+    );
 }

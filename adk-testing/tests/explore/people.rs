@@ -167,7 +167,7 @@ async fn a_wrong_default_is_found() {
     let [(_, text)] = choices[..] else {
         panic!("{choices:?}")
     };
-    assert_eq!(text, "the answer to `hasty/fine:answer@0` comes too late");
+    assert_eq!(text, "the answer to `hasty/fine:await@0` comes too late");
 }
 
 #[tokio::test]
