@@ -79,6 +79,10 @@ struct GateState {
     timers: Vec<Timer>,
     /// The number of calls that were made and have not ended.
     working: usize,
+    /// Whether the run passes each gate that it comes to.
+    is_ahead: bool,
+    /// The gates that the run has come to since the last decision.
+    new: Vec<Point>,
 }
 
 /// The closed gates of one process, in the order in which the run came to them. Clones share them.
@@ -100,6 +104,10 @@ impl Gates {
     pub(super) async fn wait(&self, point: Point) -> usize {
         let opened = {
             let mut state = lock(&self.state);
+            state.new.push(point.clone());
+            if state.is_ahead {
+                return 0;
+            }
             let id = state.next_id();
             let (open, opened) = oneshot::channel();
             state.gates.push(Gate { id, point, open });
@@ -148,9 +156,11 @@ impl Gates {
         state.working > 0 || !state.timers.is_empty()
     }
 
-    /// Opens the gate with this index among [`points`](Self::points).
-    pub(super) fn open(&self, index: usize, answer: usize) {
+    /// Opens the gate with this index among [`points`](Self::points). With `ahead`, the run also
+    /// passes each gate that it comes to next, until it waits for something else.
+    pub(super) fn open(&self, index: usize, answer: usize, ahead: bool) {
         let mut state = lock(&self.state);
+        state.is_ahead = ahead;
         if index < state.gates.len() {
             // A receiver that is gone has left its gate.
             let _ = state.gates.remove(index).open.send(answer);
@@ -177,11 +187,16 @@ impl Gates {
         }
     }
 
-    /// Forgets signals of gates that are known.
-    pub(super) fn settle(&self) {
+    /// Ends a step of the run: it does not pass gates any more. Returns the gates that it has come
+    /// to.
+    pub(super) fn settle(&self) -> Vec<Point> {
+        // Forgets the signals of these gates.
         let mut notified = std::pin::pin!(self.changed.notified());
         let mut task = std::task::Context::from_waker(std::task::Waker::noop());
         let _ = notified.as_mut().poll(&mut task);
+        let mut state = lock(&self.state);
+        state.is_ahead = false;
+        std::mem::take(&mut state.new)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::choice::{Choice, ChoiceKind, DEATH, Decision, Deviation};
 use super::engine::GatedEngine;
-use super::gates::{Action, Gates};
+use super::gates::{Action, Gates, Point};
 use super::ledger::{ChosenModel, Ledger, OneModel, other_answers};
 use super::order::{Order, mark_redundant};
 use super::world::{HistoryEnd, PersonAnswer, World};
@@ -21,6 +21,9 @@ use tokio::time::{Instant, advance, sleep};
 
 /// The number of decisions after which a history counts as endless.
 const MOST_DECISIONS: usize = 2_000;
+
+/// The end of the text of a choice after which the run does not wait.
+const AHEAD: &str = "and the next actions follow at once";
 
 /// The time without any event after which a run counts as stuck.
 const LONGEST: Duration = Duration::from_secs(400 * 24 * 3600);
@@ -89,11 +92,22 @@ enum ProcessEnd {
 /// What a choice does.
 #[derive(Clone)]
 enum Effect {
-    Open { gate: usize, answer: usize },
+    Open {
+        gate: usize,
+        answer: usize,
+        /// Whether the run passes the next gates too.
+        ahead: bool,
+    },
     PassTime,
     Die,
-    Answer { wait: Waiting, value: Value },
-    Expire { wait: Waiting, value: Option<Value> },
+    Answer {
+        wait: Waiting,
+        value: Value,
+    },
+    Expire {
+        wait: Waiting,
+        value: Option<Value>,
+    },
     Restart,
     Leave,
 }
@@ -168,7 +182,7 @@ where
             // The clock is paused, so the pause ends when nothing else can happen.
             match select(&mut run, pin!(sleep(Duration::from_millis(1)))).await {
                 Either::Left((ended, _)) => return Ok(ended.into()),
-                Either::Right(_) => gates.settle(),
+                Either::Right(_) => self.note_new_parts(&gates.settle()),
             }
             let mut options = self.next_actions(gates);
             if options.is_empty() {
@@ -187,7 +201,11 @@ where
             options.extend(new.flat_map(|wait| self.answers_to(wait, "early")));
             known = ids(&open);
             match self.choose(options)? {
-                Effect::Open { gate, answer } => gates.open(gate, answer),
+                Effect::Open {
+                    gate,
+                    answer,
+                    ahead,
+                } => gates.open(gate, answer, ahead),
                 Effect::PassTime => {
                     let longest = Instant::now() + LONGEST;
                     if let Either::Left((ended, _)) =
@@ -215,7 +233,11 @@ where
         for (gate, point) in points.iter().enumerate() {
             let kind = |first| if gate == 0 { first } else { ChoiceKind::Order };
             let text = point.as_choice();
-            let effect = Effect::Open { gate, answer: 0 };
+            let effect = Effect::Open {
+                gate,
+                answer: 0,
+                ahead: false,
+            };
             options.push((Choice::new(kind(ChoiceKind::Default), text.clone()), effect));
             if point.action != Action::Ask {
                 continue;
@@ -226,23 +248,31 @@ where
                 let effect = Effect::Open {
                     gate,
                     answer: number,
+                    ahead: false,
                 };
                 options.push((Choice::new(kind(ChoiceKind::Answer), text), effect));
             }
         }
         if self.explore.is_reduced {
-            let order = Order {
-                workflow: self.explore.workflow.as_agent().meta(),
-                may_die: self.deaths < self.explore.crashes,
-            };
             let choices = options
                 .iter_mut()
                 .filter_map(|(choice, effect)| match effect {
                     Effect::Open { gate, .. } => Some((&mut *choice, *gate)),
                     _ => None,
                 });
-            mark_redundant(&order, &points, choices);
+            mark_redundant(&self.order(), &points, choices);
         }
+        // The branches of a block begin one after the other, and an engine that never waits lets
+        // the first one act before the others begin.
+        let text = format!("{}, {AHEAD}", points[0].as_choice());
+        let mut ahead = Choice::new(ChoiceKind::Order, text);
+        ahead.is_redundant = true;
+        let effect = Effect::Open {
+            gate: 0,
+            answer: 0,
+            ahead: true,
+        };
+        options.push((ahead, effect));
         if gates.has_clock() {
             let text = "time passes first".to_owned();
             options.push((Choice::new(ChoiceKind::Order, text), Effect::PassTime));
@@ -259,6 +289,26 @@ where
         let text = format!("{DEATH} {}", times.join(", and "));
         options.push((Choice::new(ChoiceKind::Death, text), Effect::Die));
         options
+    }
+
+    fn order(&self) -> Order<'_> {
+        Order {
+            workflow: self.explore.workflow.as_agent().meta(),
+            may_die: self.deaths < self.explore.crashes,
+        }
+    }
+
+    /// Notes whether the last decision has begun parts of a block whose order may matter, so that
+    /// the run may also go ahead.
+    fn note_new_parts(&mut self, new: &[Point]) {
+        if self.order().has_new_parts(new, self.explore.is_reduced)
+            && let Some(last) = self.decisions.last_mut()
+        {
+            let choices = last.choices.iter_mut();
+            for choice in choices.filter(|choice| choice.text.ends_with(AHEAD)) {
+                choice.is_redundant = false;
+            }
+        }
     }
 
     /// Chooses what happens while no process runs, until a process starts again. Returns whether

@@ -11,14 +11,23 @@ pub(super) struct Order<'a> {
     pub(super) may_die: bool,
 }
 
+/// How the order of actions at two paths matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    /// The actions are in one part of each block.
+    Together,
+    /// The actions are in two parts of a block whose order cannot change the end of the run.
+    Commuting,
+    /// The actions are in two parts of a block that depend on each other.
+    Dependent,
+}
+
 impl Order<'_> {
-    /// Returns whether the order of actions at these two paths cannot change the end of the run:
-    /// they are in different parts of a block, and these parts commute.
-    fn commutes(&self, a: &Path, b: &Path) -> bool {
+    fn relation(&self, a: &Path, b: &Path) -> Relation {
         let (ours, theirs) = (a.parts(), b.parts());
         for ((ours, part), (theirs, other)) in ours.into_iter().zip(theirs) {
             if ours != theirs && !(part != other && ours.is_beside(theirs)) {
-                return false;
+                return Relation::Together;
             }
             if part == other {
                 continue;
@@ -28,9 +37,24 @@ impl Order<'_> {
                 .collect();
             nodes.reverse();
             let parts = Footprint::of_parts(self.workflow, &nodes, (part, other));
-            return parts.is_some_and(|(a, b)| a.commutes(&b, self.may_die));
+            return match parts {
+                Some((a, b)) if a.commutes(&b, self.may_die) => Relation::Commuting,
+                _ => Relation::Dependent,
+            };
         }
-        false
+        Relation::Together
+    }
+
+    /// Returns whether the run has come to several parts of a block at once, and their order may
+    /// matter. Without `reduces`, each order counts.
+    pub(super) fn has_new_parts(&self, new: &[Point], reduces: bool) -> bool {
+        let paths: Vec<_> = new.iter().filter_map(|point| point.path.as_ref()).collect();
+        let mut pairs = (0..paths.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+        pairs.any(|(a, b)| match self.relation(paths[a], paths[b]) {
+            Relation::Together => false,
+            Relation::Commuting => !reduces,
+            Relation::Dependent => true,
+        })
     }
 }
 
@@ -42,7 +66,7 @@ pub(super) fn mark_redundant<'c>(
     choices: impl Iterator<Item = (&'c mut Choice, usize)>,
 ) {
     let depends = |a: usize, b: usize| match (&points[a].path, &points[b].path) {
-        (Some(a), Some(b)) => !order.commutes(a, b),
+        (Some(a), Some(b)) => order.relation(a, b) != Relation::Commuting,
         _ => true,
     };
     let (mut group, mut open) = (vec![0], vec![0]);

@@ -49,11 +49,11 @@ fn buy(a: Option<String>) {
 /// Grows an agent that reads at most two keys and writes at most one.
 fn agent(name: String, random: &mut Random) -> adk::build::LlmAgentBuilder {
     let mut prompt = format!("{name}:");
-    for _ in 0..random.below(3) {
+    for _ in 0..1 + random.below(2) {
         prompt = format!("{prompt} {{{}?}}", KEYS[random.below(3)]);
     }
     let agent = LlmAgent::builder(name).instruction(prompt);
-    match random.below(4) {
+    match random.below(6) {
         0 => agent,
         _ => agent.output_key(KEYS[random.below(3)]),
     }

@@ -22,6 +22,26 @@ workflow! {
     }
 }
 
+/// Notes the topic.
+#[agent(writes = draft)]
+fn jot(topic: &str) -> String {
+    topic.to_owned()
+}
+
+/// Looks at once at what the other branch has written.
+#[agent(writes = note)]
+fn glance(cx: &mut Context) -> Result<String> {
+    let draft: Option<String> = cx.state().get("draft")?;
+    Ok(draft.unwrap_or_else(|| "nothing".to_owned()))
+}
+
+workflow! {
+    /// Looks before the other branch has done anything, if engines take their time.
+    pub Glancing(topic: String) -> note: String {
+        parallel < jot; glance >
+    }
+}
+
 workflow! {
     /// Asks two models, which share nothing.
     pub Apart(topic: String) -> (pro: String, con: String) {
@@ -80,6 +100,22 @@ async fn a_key_that_is_read_through_the_context_is_a_race() {
             .iter()
             .all(|choice| !choice.contains("dies")),
         "{shortest}"
+    );
+}
+
+#[tokio::test]
+async fn a_branch_may_act_before_the_next_one_begins() {
+    let workflow = Glancing::default();
+    let all = adk::explore(&workflow, "cats").crashes(0);
+    let report = all
+        .check(|world| world.key("note") == Some(&json!("nothing")))
+        .report()
+        .unwrap();
+    let shortest = &report.bad[0];
+    assert_eq!(shortest.world.key("note"), Some(&json!("cats")));
+    assert_eq!(
+        shortest.choices,
+        ["0: the event `glancing!0` is stored, and the next actions follow at once"]
     );
 }
 
