@@ -292,7 +292,10 @@ where
     ///
     /// # Errors
     /// When a setting is wrong, or when the workflow is not the same each time it runs.
-    pub fn report(self) -> Result<Explored> {
+    pub fn report(mut self) -> Result<Explored> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
         // A runtime cannot be driven inside of the caller's runtime.
         std::thread::scope(|scope| {
             let search = scope.spawn(|| search::search(&self));

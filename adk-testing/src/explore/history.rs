@@ -7,12 +7,13 @@ use super::ledger::{ChosenModel, Ledger, OneModel, other_answers};
 use super::order::{Order, mark_redundant};
 use super::world::{HistoryEnd, PersonAnswer, World};
 use super::{Explore, WaitValues};
-use adk_core::engine::{MemoryJournal, RunFilter};
+use adk_core::engine::{MemoryJournal, RunFilter, WaitRegistry as _};
 use adk_core::model::NoProvider;
 use adk_core::session::{MemoryStore, SessionStore};
 use adk_core::{BoxFuture, Error, ErrorKind, Needs, Resources, Result, Runner, Waiting, Workflow};
 use futures_util::future::{Either, select};
 use serde_json::Value;
+use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use std::pin::pin;
 use std::sync::Arc;
@@ -58,7 +59,8 @@ where
     };
     runtime.block_on(async {
         let end = history.live().await?;
-        let world = history.world(end, Arc::new(resources)).await?;
+        let app = history.runner(&Gates::default())?.app_name().to_owned();
+        let world = history.world(end, &app, Arc::new(resources)).await?;
         history.check_plan()?;
         Ok(Played {
             decisions: history.decisions,
@@ -198,7 +200,7 @@ where
             // A run that executes does not see an answer, so only the earliest time is tried.
             let open = runner.waiting().await?;
             let new = open.iter().filter(|wait| !known.contains(&wait.id));
-            options.extend(new.flat_map(|wait| self.answers_to(wait, "early")));
+            options.extend(new.flat_map(|wait| self.answers_to(wait, true)));
             known = ids(&open);
             match self.choose(options)? {
                 Effect::Open {
@@ -243,7 +245,7 @@ where
                 continue;
             }
             let others = other_answers(&self.explore.others, &point.place);
-            for (number, _) in others.enumerate().map(|(at, other)| (at + 1, other)) {
+            for number in 1..=others.count() {
                 let text = format!("{text}, with its other answer {number}");
                 let effect = Effect::Open {
                     gate,
@@ -325,21 +327,20 @@ where
                 let text = "a process takes the run up".to_owned();
                 options.push((Choice::new(ChoiceKind::Person, text), Effect::Restart));
             }
-            options.extend(open.iter().flat_map(|wait| self.answers_to(wait, "then")));
-            for wait in &open {
-                let place = place_of(wait);
-                let (text, effect) = match (wait.deadline, self.values_of(wait)) {
-                    (Some(_), values) => (
-                        format!("the answer to `{place}` comes too late"),
-                        Effect::Expire {
-                            wait: wait.clone(),
-                            value: values.and_then(|values| values.first().cloned()),
-                        },
-                    ),
-                    (None, _) if may_start || open.len() > 1 && wait.id != open[0].id => continue,
-                    (None, _) => ("no person answers any more".to_owned(), Effect::Leave),
+            options.extend(open.iter().flat_map(|wait| self.answers_to(wait, false)));
+            let expiring = open.iter().filter(|wait| wait.deadline.is_some());
+            options.extend(expiring.map(|wait| {
+                let text = format!("the answer to `{}` comes too late", place_of(wait));
+                let value = self.values_of(wait).and_then(|values| values.first());
+                let effect = Effect::Expire {
+                    wait: wait.clone(),
+                    value: value.cloned(),
                 };
-                options.push((Choice::new(ChoiceKind::Person, text), effect));
+                (Choice::new(ChoiceKind::Person, text), effect)
+            }));
+            if !may_start && open.iter().all(|wait| wait.deadline.is_none()) {
+                let text = "no person answers any more".to_owned();
+                options.push((Choice::new(ChoiceKind::Person, text), Effect::Leave));
             }
             if let Some((first, _)) = options.first_mut() {
                 first.kind = ChoiceKind::Default;
@@ -363,13 +364,11 @@ where
     }
 
     /// Returns the answers that a person may give to a question.
-    fn answers_to(&self, wait: &Waiting, when: &str) -> Options {
+    fn answers_to(&self, wait: &Waiting, is_early: bool) -> Options {
         let place = place_of(wait);
         let option = |value: &Value| {
-            let text = match when {
-                "early" => format!("`{place}` is answered at once: {value}"),
-                _ => format!("`{place}` is answered: {value}"),
-            };
+            let time = if is_early { " at once" } else { "" };
+            let text = format!("`{place}` is answered{time}: {value}");
             let effect = Effect::Answer {
                 wait: wait.clone(),
                 value: value.clone(),
@@ -406,11 +405,16 @@ where
                 });
             }
             Effect::Expire { wait, value } => {
-                let now = adk_core::engine::WaitRegistry::now(&self.journal).await?;
+                let now = self.journal.now().await?;
                 let left = wait.deadline.unwrap_or(now).saturating_sub(now);
                 advance(Duration::from_micros(left) + Duration::from_secs(1)).await;
-                // Answers the waits past their deadline. No workflow is known, so no run continues.
-                runner.recover().await?;
+                // A runner that knows no workflow only answers the waits past their deadline.
+                let clock: Runner = Runner::builder()
+                    .app_name(runner.app_name())
+                    .session_store(self.sessions.clone())
+                    .engine(self.journal.clone())
+                    .build()?;
+                clock.recover().await?;
                 if let Some(value) = value
                     && runner.answer(&wait.id, value).await.is_ok()
                 {
@@ -464,10 +468,11 @@ where
     async fn world(
         &self,
         end: HistoryEnd,
-        resources: Arc<dyn std::any::Any + Send + Sync>,
+        app: &str,
+        resources: Arc<dyn Any + Send + Sync>,
     ) -> Result<World> {
         let (mut keys, mut events) = (BTreeMap::new(), Vec::new());
-        for found in self.sessions.list("app", None, "").await? {
+        for found in self.sessions.list(app, None, "").await? {
             if let Some(session) = self.sessions.get(&found.key).await? {
                 let state = session.state().into_iter();
                 keys.extend(state.map(|(key, value)| (key.to_string(), Value::clone(&value))));

@@ -17,9 +17,6 @@ where
     W: Workflow + Needs<R> + ?Sized,
     R: Resources + Clone,
 {
-    if let Some(fault) = &explore.fault {
-        return Err(Error::new(fault.kind(), fault.to_string()));
-    }
     let mut report = Explored::new(explore.workflow.as_agent().meta().name);
     let (mut level, is_replay) = match &explore.replay {
         None => (vec![Vec::new()], false),

@@ -71,7 +71,8 @@ pub enum HistoryEnd {
     Waiting,
     /// The run has failed.
     Failed(Arc<Error>),
-    /// Nothing can happen any more, and the run has not ended; or it goes on without end.
+    /// Nothing can happen any more, and the run has not ended; or it has not ended after 2,000
+    /// actions.
     Stuck,
 }
 

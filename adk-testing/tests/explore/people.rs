@@ -128,6 +128,48 @@ async fn an_answer_may_come_while_no_process_runs() {
     assert!(*seen.lock().unwrap() >= 1, "{report}");
 }
 
+/// Deletes a file.
+#[tool(confirm)]
+fn delete(name: &str) -> String {
+    format!("{name} is gone")
+}
+
+workflow! {
+    /// Cleans up.
+    pub Cleaning(folder: String) -> report: String {
+        agent cleaner -> report: String {
+            instruction: "Clean {folder}.",
+            tools: [delete],
+            max_turns: 3,
+        }
+        cleaner
+    }
+}
+
+#[tokio::test]
+async fn a_confirmation_is_a_question_with_the_name_of_its_tool() {
+    let (workflow, calls) = (Cleaning::default(), Mutex::new(BTreeSet::new()));
+    let model = ScriptedModel::new()
+        .at("cleaning/cleaner")
+        .call("delete", json!({"name": "notes"}))
+        .text("Done.");
+    let all = adk::explore(&workflow, "notes").answers(model);
+    let all = all.waits("delete", [true, false]).check(|world| {
+        let agreed = world
+            .questions
+            .iter()
+            .any(|asked| asked.answer == Some(json!(true)));
+        calls
+            .lock()
+            .unwrap()
+            .insert((agreed, world.calls("delete"), world.is_finished()));
+        agreed || world.key("report").is_none() || !world.keys["report"].is_null()
+    });
+    all.await.unwrap();
+    println!("{:?}", calls.lock().unwrap());
+    assert!(calls.lock().unwrap().contains(&(true, 1, true)));
+}
+
 #[tokio::test]
 async fn an_answer_after_the_deadline_does_not_count() {
     let (workflow, ends) = (Hasty::default(), Ends::default());
