@@ -3,15 +3,15 @@
 /// The kind of a choice, which decides how many of its kind one history may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChoiceKind {
-    /// What happens in the default order.
+    /// The next action of the default order.
     Default,
-    /// Something that is not the next one in the default order, or the passing of time.
+    /// Another action than the next one of the default order, or the passing of time.
     Order,
     /// The end of the process.
     Death,
     /// Another answer of a model.
     Answer,
-    /// What a person does.
+    /// An action of a person.
     Person,
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
-/// What a process is about to do.
+/// The next action of a process.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     pub(super) action: Action,

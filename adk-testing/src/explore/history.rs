@@ -91,7 +91,7 @@ enum ProcessEnd {
     Ended(HistoryEnd),
 }
 
-/// What a choice does.
+/// The effect of a choice.
 #[derive(Clone)]
 enum Effect {
     Open {

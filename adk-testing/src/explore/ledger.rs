@@ -1,4 +1,4 @@
-//! [`Ledger`]: what has happened outside of the run, which no death undoes.
+//! [`Ledger`]: the calls of a history, which no death undoes.
 
 use super::gates::lock;
 use super::world::Call;

@@ -1,4 +1,4 @@
-//! [`Order`]: which orders of a workflow cannot be told apart.
+//! [`Order`]: the orders of a workflow that cannot be told apart.
 
 use super::choice::{Choice, ChoiceKind};
 use super::gates::Point;

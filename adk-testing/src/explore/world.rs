@@ -1,4 +1,4 @@
-//! [`World`]: what a history has left, for the checks of its author.
+//! [`World`]: the state at the end of a history, for the checks of its author.
 
 use adk_core::engine::CallKind;
 use adk_core::{Error, ErrorKind, Event};

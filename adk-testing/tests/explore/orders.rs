@@ -207,7 +207,10 @@ fn seeds(count: u64) -> std::ops::Range<u64> {
 #[test]
 fn the_reduced_search_finds_all_ends() {
     let (reduced, full, races) = compare(seeds(16), false, 0);
-    assert!(reduced * 8 < full * 7 && races >= 2, "{reduced} {full} {races}");
+    assert!(
+        reduced * 8 < full * 7 && races >= 2,
+        "{reduced} {full} {races}"
+    );
 }
 
 #[test]
