@@ -48,7 +48,11 @@ use std::sync::Arc;
 /// workflow! {
 ///     /// Pays a bill that a person agrees to.
 ///     pub Paying(bill: String) -> receipt: String {
-///         agent payer -> receipt: String { instruction: "Pay {bill}.", tools: [pay], max_turns: 3 }
+///         agent payer -> receipt: String {
+///             instruction: "Pay {bill}.",
+///             tools: [pay],
+///             max_turns: 3,
+///         }
 ///         /// Pay {bill}?
 ///         await fine: bool;
 ///         payer
@@ -268,10 +272,10 @@ impl<'a, W: Workflow + ?Sized, R> Explore<'a, W, R> {
 
     /// Changes the runner of each process, for plugins, prices and settings. The store and the
     /// models are set afterwards.
-    pub fn runner(
-        mut self,
-        set: impl Fn(RunnerBuilder<NoProvider, R>) -> RunnerBuilder<NoProvider, R> + Send + Sync + 'a,
-    ) -> Self {
+    pub fn runner<F>(mut self, set: F) -> Self
+    where
+        F: Fn(RunnerBuilder<NoProvider, R>) -> RunnerBuilder<NoProvider, R> + Send + Sync + 'a,
+    {
         self.runner = Some(Box::new(set));
         self
     }

@@ -384,11 +384,10 @@ where
         let place = place_of(wait);
         let (_, label) = place.rsplit_once(':')?;
         let (label, _) = label.split_once('@').unwrap_or((label, ""));
+        // The question about a call is `confirm pay@0`.
+        let tool = label.strip_prefix("confirm ");
         let is_named = |name: &str| {
-            *name == **wait.path.name()
-                || name == label
-                || label.rsplit_once('.').is_some_and(|(_, last)| last == name)
-                || name == place
+            *name == **wait.path.name() || name == label || tool == Some(name) || name == place
         };
         let mut all = self.explore.waits.iter();
         let found = all.find(|WaitValues { name, .. }| is_named(name));

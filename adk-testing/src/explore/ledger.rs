@@ -21,7 +21,7 @@ struct LedgerState {
 }
 
 impl Ledger {
-    /// Notes that a call is made, and returns its number. A model gives the answer with that number.
+    /// Notes that a call is made, and returns its number. A model gives the chosen answer.
     pub(super) fn begin(&self, key: &StepKey, place: &str, answer: usize) -> usize {
         let mut state = lock(&self.0);
         if let CallKind::Model | CallKind::Summary = key.kind {
