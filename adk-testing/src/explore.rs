@@ -35,7 +35,6 @@ use std::sync::Arc;
 /// a death of its process at each point, and checks each of these histories.
 ///
 /// ```
-/// # use adk_workflow as adk;
 /// use adk::prelude::*;
 /// use adk::testing::ScriptedModel;
 ///
