@@ -4,7 +4,7 @@ use super::Explore;
 use super::choice::{ChoiceKind, Deviation};
 use super::history::{Played, play};
 use super::report::{BadHistory, Explored, panic_text, test_of};
-use super::world::{HistoryEnd, World};
+use super::world::World;
 use adk_core::{Error, Needs, Resources, Result, Workflow};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -75,8 +75,7 @@ fn further<'p, W: Workflow + ?Sized, R>(
     let count = |kind| plan.iter().filter(|choice| choice.kind == kind).count();
     let may_reorder = count(ChoiceKind::Order) < explore.deviations;
     let may_die = count(ChoiceKind::Death) < explore.crashes;
-    // A part that fails cuts its siblings off, so their order matters.
-    let is_cut_off = matches!(played.world.end, HistoryEnd::Failed(_));
+    let is_cut_off = played.world.has_failure();
     let first = plan.last().map_or(0, |last| last.at + 1);
     let decisions = played.decisions.iter().enumerate().skip(first);
     let choices = decisions.flat_map(|(at, decision)| {

@@ -1,7 +1,7 @@
 //! [`World`]: the state at the end of a history, for the checks of its author.
 
 use adk_core::engine::CallKind;
-use adk_core::{Error, ErrorKind, Event};
+use adk_core::{Error, ErrorKind, Event, LEFT_OUT_KEY};
 use serde_json::Value;
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -121,6 +121,15 @@ impl World {
     /// Returns the value of [`resources`](super::Explore::resources), if it is of that type.
     pub fn resources<T: 'static>(&self) -> Option<&T> {
         self.resources.downcast_ref()
+    }
+
+    /// Returns whether any part has failed, also if a `try` or `on_error` has handled it. Such a
+    /// part has cut its siblings off, so their order matters.
+    pub(super) fn has_failure(&self) -> bool {
+        let is_handled = |event: &Arc<Event>| {
+            event.failed_attempt().is_some() || event.metadata(LEFT_OUT_KEY).is_some()
+        };
+        matches!(self.end, HistoryEnd::Failed(_)) || self.events.iter().any(is_handled)
     }
 
     /// Returns why the end of the run is bad by itself.

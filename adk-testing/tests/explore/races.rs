@@ -176,6 +176,40 @@ async fn a_call_may_take_longer_than_its_limit() {
     assert_eq!(found, [r#""cats purr""#, r#""none""#]);
 }
 
+/// Fails.
+#[agent(untrusted)]
+fn fail(topic: &str) -> Result<(), String> {
+    Err(format!("no {topic}"))
+}
+
+workflow! {
+    /// Writes beside a function that fails, which ends the block.
+    pub Failing(topic: String) -> facts: String {
+        agent praiser -> pro: String { instruction: "Praise {topic}." }
+        try(attempts = 1, on = all) < parallel < fail; praiser > > else < no_facts >
+    }
+}
+
+#[tokio::test]
+async fn a_part_that_fails_cuts_its_siblings_off_at_each_of_their_actions() {
+    let workflow = Failing::default();
+    let ends = |reduced: bool| {
+        let ends = Mutex::new(BTreeSet::new());
+        let all = adk::explore(&workflow, "cats").answers(model()).crashes(0);
+        let all = all.deviations(usize::MAX).check(|world| {
+            let asked = world.all_calls().iter().filter(|call| call.name == "model");
+            let has_praise = world.key("pro").is_some();
+            ends.lock().unwrap().insert((has_praise, asked.count()));
+            world.is_finished()
+        });
+        let all = if reduced { all } else { all.all_orders() };
+        assert_eq!(all.report().unwrap().bad_count, 0);
+        ends.into_inner().unwrap()
+    };
+    assert_eq!(ends(true), ends(false));
+    assert!(ends(true).len() > 1, "{:?}", ends(true));
+}
+
 #[tokio::test]
 async fn a_model_may_give_another_answer() {
     let workflow = Racing::default();
