@@ -83,7 +83,8 @@ fn by_place() -> ScriptedModel {
 async fn a_place_has_a_reply_for_each_call_of_a_turn() -> Result<()> {
     let model = by_place();
     let runner = Runner::builder().model(model.clone()).build()?;
-    let mut stream = runner.run(&Writing::default(), "cats").stream();
+    let workflow = Writing::default();
+    let mut stream = runner.run(&workflow, "cats").stream();
     let mut drafts = Vec::new();
     while let Some(event) = stream.next().await {
         drafts.extend(event?.actions.state_delta.get("draft").cloned());

@@ -184,7 +184,7 @@ fn fail(topic: &str) -> Result<(), String> {
 
 workflow! {
     /// Writes beside a function that fails, which ends the block.
-    pub Failing(topic: String) -> facts: String {
+    pub Failing(topic: String) {
         agent praiser -> pro: String { instruction: "Praise {topic}." }
         try(attempts = 1, on = all) < parallel < fail; praiser > > else < no_facts >
     }
