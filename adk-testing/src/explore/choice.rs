@@ -55,9 +55,10 @@ impl Deviation {
     /// Reads a deviation of a printed test: `11: the process dies ...`.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (at, text) = text.split_once(": ")?;
-        let kind = match text.starts_with(DEATH) {
-            true => ChoiceKind::Death,
-            false => ChoiceKind::Default,
+        let kind = if text.starts_with(DEATH) {
+            ChoiceKind::Death
+        } else {
+            ChoiceKind::Default
         };
         Some(Self {
             at: at.trim().parse().ok()?,

@@ -194,10 +194,10 @@ async fn a_wrong_default_is_found() {
             .iter()
             .any(|asked| asked.answer == Some(json!(true)));
         let is_out = world.key("post").is_some_and(|post| post == "A cat. true");
-        match is_out && !agreed {
-            true => Err("published what no person has agreed to"),
-            false => Ok(()),
+        if is_out && !agreed {
+            return Err("published what no person has agreed to");
         }
+        Ok(())
     });
     let report = all.report().unwrap();
     let shortest = &report.bad[0];
