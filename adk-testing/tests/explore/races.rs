@@ -176,6 +176,27 @@ async fn a_call_may_take_longer_than_its_limit() {
     assert_eq!(found, [r#""cats purr""#, r#""none""#]);
 }
 
+/// Works on a thread of the blocking pool.
+#[agent(writes = facts, blocking)]
+fn dig(topic: &str) -> String {
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    topic.to_owned()
+}
+
+workflow! {
+    /// Digs.
+    pub Digging(topic: String) -> facts: String { dig }
+}
+
+#[tokio::test]
+async fn the_clock_waits_for_the_blocking_pool() {
+    let workflow = Digging::default();
+    let all = adk::explore(&workflow, "cats").check(|world| world.key("facts").is_some());
+    let report = all.await.unwrap();
+    // The call, its record, two events and the status.
+    assert_eq!((report.deaths, report.histories), (5, 6), "{report}");
+}
+
 /// Fails.
 #[agent(untrusted)]
 fn fail(topic: &str) -> Result<(), String> {
