@@ -7,7 +7,7 @@ use super::ledger::{ChosenModel, Ledger, OneModel, other_answers};
 use super::order::{Order, mark_redundant};
 use super::world::{HistoryEnd, PersonAnswer, World};
 use super::{Explore, WaitValues};
-use adk_core::engine::{MemoryJournal, RunFilter, WaitRegistry as _};
+use adk_core::engine::{CallKind, MemoryJournal, RunFilter, WaitRegistry as _};
 use adk_core::model::NoProvider;
 use adk_core::session::{MemoryStore, SessionStore};
 use adk_core::{BoxFuture, Error, ErrorKind, Needs, Resources, Result, Runner, Waiting, Workflow};
@@ -479,6 +479,15 @@ where
             }
         }
         let mut calls = self.ledger.calls();
+        // The record of a call that a person has refused is made without its tool. The question
+        // has the number of the call.
+        calls.retain(|call| {
+            let question = format!("{}:confirm {}@{}", call.path, call.name, call.index);
+            let is_refused = |asked: &PersonAnswer| {
+                asked.place == question && asked.answer == Some(Value::Bool(false))
+            };
+            call.kind != CallKind::Tool || !self.questions.iter().any(is_refused)
+        });
         let mut args: HashMap<(String, String), Vec<Value>> = HashMap::new();
         for event in &events {
             for call in event.function_calls() {

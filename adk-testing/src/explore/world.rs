@@ -78,7 +78,8 @@ pub enum HistoryEnd {
 
 impl World {
     /// Returns how often a tool, a function or a `cx.step(...)` of this name was called. A function
-    /// with a context counts only by its steps.
+    /// with a context counts only by its steps. A call that a person has refused does not count; a
+    /// call that a callback has answered in place of its tool does.
     pub fn calls(&self, name: &str) -> usize {
         self.calls_of(name).count()
     }
