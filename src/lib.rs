@@ -104,6 +104,9 @@ pub mod testing {
     }
 }
 
+#[cfg(feature = "testing")]
+pub use adk_testing::explore;
+
 /// Evals with the files and numbers of google-adk.
 #[cfg(feature = "eval")]
 pub use adk_eval as eval;

@@ -142,6 +142,7 @@ fn every_link_leads_somewhere() {
         "docs/guide/resources.md",
         "docs/guide/testing.md",
         "docs/guide/golden.md",
+        "docs/guide/explore.md",
         "docs/guide/streaming.md",
         "docs/guide/worker.md",
         "docs/guide/serve.md",

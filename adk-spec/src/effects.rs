@@ -10,12 +10,14 @@
 //! an [`Iterator`] too.
 
 mod below;
+mod footprint;
 mod scope;
 
 use self::below::{agent_below, start_count, start_key};
 pub(crate) use self::below::{
     contains, find_tool, is_alone, is_session_key, may_exit, runs_together,
 };
+pub use self::footprint::Footprint;
 use self::scope::KeyScope;
 pub(crate) use self::scope::output_name;
 use crate::spec::placeholder::{Placeholders, Source};

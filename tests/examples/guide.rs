@@ -15,6 +15,10 @@ async fn programs_without_a_server_run_to_their_end() {
             "writing/improving#3/critic: (rehearsed answer of critic, round 3)\n",
         ),
         (
+            "explore",
+            "\ncareful: 37 histories, 13 deaths tried, 0 bad\n",
+        ),
+        (
             "sessions",
             "id: \"garden\" }: Some(String(\"(rehearsed answer of notes)\"))\n",
         ),

@@ -1,9 +1,9 @@
 //! [`ScriptedModel`]: a model that follows a script.
 
 use super::Reply;
-use crate::Name;
 use crate::model::{Model, ModelError, ModelErrorKind, ModelRequest, ModelStream};
 use crate::sync::lock;
+use crate::{Name, Path};
 use futures_util::stream;
 use serde::Serialize;
 use serde_json::Value;
@@ -15,8 +15,9 @@ use std::sync::{Arc, Mutex};
 /// Each agent has its own script, which begins with [`on`](Self::on). Replies before any `on` are
 /// for all agents without a script, in the order of their requests. An agent that exceeds its
 /// script gets an error with this reason. A rule of [`when`](Self::when) replies by the request,
-/// independently of the order of requests, which parallel agents do not fix. Clones share one
-/// state: keep a clone to inspect the requests later.
+/// independently of the order of requests, which parallel agents do not fix. A script of
+/// [`at`](Self::at) replies by the place of the call, so a call that a resumed run repeats gets its
+/// first reply again. Clones share one state: keep a clone to inspect the requests later.
 ///
 /// ```
 /// # use adk_build as adk;
@@ -49,10 +50,21 @@ struct ScriptState {
     requests: Vec<Arc<ModelRequest>>,
 }
 
+/// The requests that a script answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum ScriptOwner {
+    /// The requests of all agents without a script.
+    #[default]
+    All,
+    /// The requests of one agent.
+    Agent(Name),
+    /// The requests of a place, with or without its rounds.
+    Place(String),
+}
+
 #[derive(Default)]
 struct Script {
-    /// `None` for the script of all agents without their own script.
-    agent: Option<Name>,
+    owner: ScriptOwner,
     replies: Vec<Reply>,
     next: usize,
     repeats: bool,
@@ -73,7 +85,34 @@ impl ScriptedModel {
     /// Continues the script of an agent. Creates the script if it does not exist.
     #[must_use]
     pub fn on(self, agent: impl Into<Name>) -> Self {
-        lock(&self.state).open(Some(agent.into()));
+        lock(&self.state).open(ScriptOwner::Agent(agent.into()));
+        self
+    }
+
+    /// Continues the script of a place: the path of an agent, such as `paying/reader`. The first
+    /// reply is for the first call of a turn of that agent, the second reply for its second call,
+    /// and so on. A call that is made again after a crash, and a further attempt of a failed call,
+    /// get the same reply.
+    ///
+    /// A path with rounds, such as `writing/improving#2/critic` or `cities/each_1[0]/guide`, is for
+    /// that round only, and wins over the path without rounds, which is for every round. Rules of
+    /// [`when`](Self::when) win over places, and places win over the scripts of agents.
+    ///
+    /// ```
+    /// # use adk_build as adk;
+    /// use adk::testing::ScriptedModel;
+    /// use serde_json::json;
+    ///
+    /// let model = ScriptedModel::new()
+    ///     .at("paying/reader")
+    ///     .text("250")
+    ///     .at("paying/payer")
+    ///     .call("pay", json!({"amount": 250}))
+    ///     .text("Paid.");
+    /// ```
+    #[must_use]
+    pub fn at(self, place: impl Into<String>) -> Self {
+        lock(&self.state).open(ScriptOwner::Place(place.into()));
         self
     }
 
@@ -165,21 +204,20 @@ impl ScriptedModel {
 
     /// Returns how many replies of the agent's script are unused.
     pub fn left(&self, agent: &str) -> usize {
-        let mut state = lock(&self.state);
-        state
-            .find(agent)
-            .map_or(0, |script| script.replies.len().saturating_sub(script.next))
+        let state = lock(&self.state);
+        let script = state.of_agent(agent).map(|at| &state.scripts[at]);
+        script.map_or(0, |script| script.replies.len().saturating_sub(script.next))
     }
 }
 
 impl ScriptState {
-    /// Makes the script of an agent current. Creates the script if it does not exist.
-    fn open(&mut self, agent: Option<Name>) {
-        let found = self.scripts.iter().position(|script| script.agent == agent);
+    /// Makes the script of an owner current. Creates the script if it does not exist.
+    fn open(&mut self, owner: ScriptOwner) {
+        let found = self.find(&owner);
         self.at = found.unwrap_or(self.scripts.len());
         if found.is_none() {
             self.scripts.push(Script {
-                agent,
+                owner,
                 ..Script::default()
             });
         }
@@ -188,43 +226,56 @@ impl ScriptState {
     /// Returns the current script.
     fn script(&mut self) -> &mut Script {
         if self.scripts.is_empty() {
-            self.open(None);
+            self.open(ScriptOwner::All);
         }
         &mut self.scripts[self.at]
     }
 
-    /// Returns the script that an agent follows.
-    fn find(&mut self, agent: &str) -> Option<&mut Script> {
-        let own = |script: &Script| script.agent.as_ref().is_some_and(|name| **name == *agent);
-        let found = self.scripts.iter().position(own);
-        let found = found.or_else(|| {
-            self.scripts
-                .iter()
-                .position(|script| script.agent.is_none())
-        })?;
-        Some(&mut self.scripts[found])
+    /// Returns the index of the script of an owner.
+    fn find(&self, owner: &ScriptOwner) -> Option<usize> {
+        self.scripts
+            .iter()
+            .position(|script| script.owner == *owner)
+    }
+
+    /// Returns the index of the script that the calls of an agent follow in their order.
+    fn of_agent(&self, agent: &str) -> Option<usize> {
+        self.find(&ScriptOwner::Agent(Name::shared(agent)))
+            .or_else(|| self.find(&ScriptOwner::All))
+    }
+
+    /// Returns the index of the script of a place. The path with its rounds wins.
+    fn of_place(&self, path: &Path) -> Option<usize> {
+        self.find(&ScriptOwner::Place(path.to_string()))
+            .or_else(|| self.find(&ScriptOwner::Place(without_rounds(path))))
     }
 
     fn answer(&mut self, request: &ModelRequest) -> Result<Reply, ModelError> {
         if let Some(rule) = self.rules.iter().find(|rule| (rule.accepts)(request)) {
             return Ok(rule.reply.clone());
         }
-        let agent = &*request.info.agent;
-        let Some(script) = self.find(agent) else {
+        let (agent, place) = (&*request.info.agent, self.of_place(&request.info.path));
+        let Some(found) = place.or_else(|| self.of_agent(agent)) else {
             let message = format!("the scripted model has no reply for agent `{agent}`");
             let error = ModelError::new(ModelErrorKind::Other, message);
             return Err(error.with_help(format!("add `.on(\"{agent}\")`")));
         };
-        let at = if script.repeats {
-            script.next.min(script.replies.len().saturating_sub(1))
-        } else {
-            script.next
+        let script = &mut self.scripts[found];
+        let number = match place {
+            Some(_) => request.info.turn as usize,
+            None => script.next,
         };
         let count = script.replies.len();
+        let at = if script.repeats {
+            number.min(count.saturating_sub(1))
+        } else {
+            number
+        };
         let Some(reply) = script.replies.get(at) else {
-            let owner = match &script.agent {
-                Some(agent) => format!("agent `{agent}`"),
-                None => "all agents".to_owned(),
+            let owner = match &script.owner {
+                ScriptOwner::Agent(agent) => format!("agent `{agent}`"),
+                ScriptOwner::Place(place) => format!("place `{place}`"),
+                ScriptOwner::All => "all agents".to_owned(),
             };
             let message = format!(
                 "the script of {owner} has {count} replies, and agent `{agent}` requests one more"
@@ -232,9 +283,18 @@ impl ScriptState {
             let error = ModelError::new(ModelErrorKind::Other, message);
             return Err(error.with_help("add a reply, or call `.repeat_last()`"));
         };
-        script.next += 1;
+        script.next = script.next.max(number + 1);
         Ok(reply.clone())
     }
+}
+
+/// Returns the text of a path without rounds, elements and further turns.
+fn without_rounds(path: &Path) -> String {
+    let mut names: Vec<&str> = std::iter::successors(Some(path), |path| path.parent())
+        .map(|path| &**path.name())
+        .collect();
+    names.reverse();
+    names.join("/")
 }
 
 impl Model for ScriptedModel {
@@ -261,8 +321,12 @@ impl fmt::Debug for ScriptedModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = lock(&self.state);
         let scripts = state.scripts.iter().map(|script| {
-            let agent = script.agent.as_deref().unwrap_or("*");
-            (agent, script.replies.len().saturating_sub(script.next))
+            let owner = match &script.owner {
+                ScriptOwner::All => "*",
+                ScriptOwner::Agent(agent) => agent,
+                ScriptOwner::Place(place) => place,
+            };
+            (owner, script.replies.len().saturating_sub(script.next))
         });
         f.write_str("ScriptedModel ")?;
         f.debug_map().entries(scripts).finish()
