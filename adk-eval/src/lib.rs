@@ -1,5 +1,12 @@
 //! Evals of workflows, with the files and the numbers of google-adk.
 
+mod failure;
+mod files;
+mod metrics;
+mod schema;
 mod text;
 
+pub use failure::EvalFailure;
+pub use files::*;
+pub use metrics::*;
 pub use text::{Rouge, rouge_1};

@@ -82,7 +82,9 @@ const ENDINGS: &[Rule] = &[
     ("ement", "", is_long),
     ("ment", "", is_long),
     ("ent", "", is_long),
-    ("ion", "", |stem| is_long(stem) && stem.ends_with(['s', 't'])),
+    ("ion", "", |stem| {
+        is_long(stem) && stem.ends_with(['s', 't'])
+    }),
     ("ou", "", is_long),
     ("ism", "", is_long),
     ("ate", "", is_long),
@@ -220,7 +222,10 @@ fn has_vowel(stem: &str) -> bool {
 /// Counts the places where a consonant follows a vowel.
 fn measure(stem: &str) -> usize {
     let letters = consonants(stem);
-    letters.windows(2).filter(|pair| *pair == [false, true]).count()
+    letters
+        .windows(2)
+        .filter(|pair| *pair == [false, true])
+        .count()
 }
 
 /// Returns for each letter if it is a consonant. A `y` is one at the begin and after a vowel.
