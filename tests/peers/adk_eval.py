@@ -13,6 +13,7 @@ warnings.filterwarnings("ignore")
 logging.disable(logging.CRITICAL)
 
 import pydantic
+from google.adk.errors.not_found_error import NotFoundError
 from google.adk.evaluation import _efficiency_evaluators as efficiency
 from google.adk.evaluation.eval_case import Invocation
 from google.adk.evaluation.eval_config import EvalConfig, get_eval_metrics_from_config
@@ -20,7 +21,10 @@ from google.adk.evaluation.eval_metrics import EvalMetricResult
 from google.adk.evaluation.eval_result import EvalSetResult
 from google.adk.evaluation.eval_set import EvalSet
 from google.adk.evaluation.final_response_match_v1 import RougeEvaluator, _calculate_rouge_1_scores
-from google.adk.evaluation.local_eval_sets_manager import load_eval_set_from_file
+from google.adk.evaluation.local_eval_sets_manager import (
+    convert_eval_set_to_pydantic_schema,
+    load_eval_set_from_file,
+)
 from google.adk.evaluation.trajectory_evaluator import TrajectoryEvaluator
 
 EVALUATORS = {
@@ -78,9 +82,18 @@ def accepts(files):
         try:
             {"evalset": EvalSet, "config": EvalConfig}[kind].model_validate_json(json.dumps(value))
             verdicts.append(True)
-        except pydantic.ValidationError:
+        except (pydantic.ValidationError, NotFoundError):
             verdicts.append(False)
     return verdicts
+
+
+def read(path):
+    """An evalset of any schema. The oldest one is what `AgentEvaluator` reads: a list of turns."""
+    with open(path, encoding="utf-8") as file:
+        data = json.load(file)
+    if isinstance(data, list) and "query" in data[0]:
+        return convert_eval_set_to_pydantic_schema("set", [{"name": path, "data": data}])
+    return load_eval_set_from_file(path, "set")
 
 
 def reads(paths):
@@ -88,7 +101,7 @@ def reads(paths):
     return [
         [[json.loads(turn.model_dump_json(exclude={"invocation_id", "creation_timestamp"}))
           for turn in case.conversation or []]
-         for case in load_eval_set_from_file(path, "set").eval_cases]
+         for case in read(path).eval_cases]
         for path in paths
     ]
 

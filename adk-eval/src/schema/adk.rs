@@ -171,12 +171,6 @@ models! {
         session_details: Any,
         user_id: Text,
     }
-    EVAL_METRIC Forbid {
-        metric_name: Text => Missing::Required,
-        threshold: Float,
-        criterion: Of(&CRITERION),
-        custom_function_path: Text,
-    }
     EVAL_METRIC_RESULT Forbid {
         metric_name: Text => Missing::Required,
         threshold: Float,

@@ -1,0 +1,4 @@
+//! Evals through the facade, as users write them.
+
+mod files;
+mod peer;
