@@ -4,9 +4,11 @@ mod failure;
 mod files;
 mod metrics;
 mod schema;
+mod stats;
 mod text;
 
 pub use failure::EvalFailure;
 pub use files::*;
 pub use metrics::*;
+pub use stats::*;
 pub use text::{Rouge, rouge_1};

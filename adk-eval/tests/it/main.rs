@@ -1,4 +1,5 @@
 //! Evals through the facade, as users write them.
 
 mod files;
+mod numbers;
 mod peer;
