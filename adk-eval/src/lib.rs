@@ -3,12 +3,16 @@
 mod failure;
 mod files;
 mod metrics;
+mod report;
 mod schema;
+mod score;
 mod stats;
 mod text;
 
 pub use failure::EvalFailure;
 pub use files::*;
 pub use metrics::*;
+pub use report::*;
+pub use score::{CaseTurns, score_run};
 pub use stats::*;
 pub use text::{Rouge, rouge_1};

@@ -3,3 +3,4 @@
 mod files;
 mod numbers;
 mod peer;
+mod reports;
