@@ -12,5 +12,5 @@ pub(crate) use adk::{
     CRITERION, EVAL_CONFIG, EVAL_SET, EVAL_SET_RESULT, HALLUCINATIONS_CRITERION, JUDGE_CRITERION,
     RUBRICS_CRITERION, TRAJECTORY_CRITERION,
 };
-pub(crate) use genai::PART;
+pub(crate) use genai::{PART, USAGE_METADATA};
 pub(crate) use table::{Mismatch, Model, canonical};

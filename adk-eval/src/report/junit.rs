@@ -13,7 +13,11 @@ impl EvalReport {
         let failures = failures + usize::from(regression.is_some());
         let tests = self.cases.len() + usize::from(regression.is_some());
         // A fold from 0.0, because the sum of no floats is -0.0, which the schema refuses.
-        let seconds = self.cases.iter().map(seconds).fold(0.0, |sum, part| sum + part);
+        let seconds = self
+            .cases
+            .iter()
+            .map(seconds)
+            .fold(0.0, |sum, part| sum + part);
         let name = escaped(&self.eval_set_id);
         let time = UNIX_EPOCH.checked_add(Duration::from_secs_f64(self.time.clamp(0.0, 1e11)));
         let time = humantime::format_rfc3339_seconds(time.unwrap_or(UNIX_EPOCH));

@@ -4,3 +4,4 @@ mod files;
 mod numbers;
 mod peer;
 mod reports;
+mod runs;
