@@ -1,10 +1,10 @@
-//! [`score_run`]: the verdict on one run of a case, from what happened.
+//! [`score_run`]: the verdict on one run of a case.
 
 use crate::files::{EvalCase, EvalCaseResult, EvalStatus, Invocation, InvocationResult};
 use crate::metrics::{MetricKind, MetricPlan, MetricScores};
 use crate::report::CaseRun;
 
-/// What happened in one run of a case.
+/// The turns of one run of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CaseTurns {
     /// The turns, as many as the case expects.

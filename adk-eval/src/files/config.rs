@@ -39,7 +39,7 @@ pub struct CustomMetric {
     pub code_config: Map<String, Value>,
     /// The range of the metric, as JSON.
     pub metric_info: Option<Map<String, Value>>,
-    /// What the metric measures.
+    /// The purpose of the metric.
     pub description: String,
 }
 

@@ -5,8 +5,8 @@ use adk_core::Content;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// A message with all fields of google-genai, in its snake-case JSON. [`Content`] is the type of the
-/// runtime.
+/// A message with all fields of google-genai, in its snake-case JSON. [`Content`] is the type of
+/// the runtime.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RawContent(Value);

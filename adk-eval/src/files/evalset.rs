@@ -18,7 +18,7 @@ pub struct EvalSet {
     pub eval_set_id: String,
     /// The name.
     pub name: Option<String>,
-    /// What the set tests.
+    /// The purpose of the set.
     pub description: Option<String>,
     /// The cases in the order of the file.
     pub eval_cases: Vec<EvalCase>,
@@ -53,7 +53,7 @@ pub struct EvalCase {
 pub struct ConversationScenario {
     /// The first message.
     pub starting_prompt: String,
-    /// What the user wants, and in which order.
+    /// The wishes of the user, in their order.
     pub conversation_plan: String,
     /// The persona, or the id of one of google-adk.
     pub user_persona: Option<Value>,

@@ -4,7 +4,7 @@ use super::content::{RawContent, ToolResult, ToolUse};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One turn of the user, with the answer of the agents and what happened in between.
+/// One turn of the user, with the answer of the agents and the calls in between.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Invocation {
     /// The id; may be empty.
@@ -29,7 +29,7 @@ pub struct Invocation {
     pub app_details: Option<Value>,
 }
 
-/// What happened between the message and the answer.
+/// The calls and messages between the message of the user and the answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum IntermediateData {
@@ -71,7 +71,7 @@ pub struct Rubric {
     pub rubric_id: String,
     /// The property.
     pub rubric_content: RubricContent,
-    /// How to read the result.
+    /// An explanation of the result.
     pub description: Option<String>,
     /// The kind, such as `TOOL_USE_QUALITY`.
     pub r#type: Option<String>,

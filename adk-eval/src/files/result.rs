@@ -93,11 +93,11 @@ pub struct EvalMetricResult {
     pub score: Option<f64>,
     /// The verdict.
     pub eval_status: EvalStatus,
-    /// What the score is made of.
+    /// The parts of the score.
     pub details: MetricResultDetails,
 }
 
-/// What a score is made of.
+/// The parts of a score.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MetricResultDetails {
     /// The verdicts on rubrics.
@@ -199,8 +199,8 @@ impl EvalStatus {
         }
     }
 
-    /// Returns the verdict on a case. It passes if no metric failed and at least one passed; without
-    /// either it is not evaluated, which counts as failed.
+    /// Returns the verdict on a case. It passes if no metric failed and at least one passed;
+    /// without either it is not evaluated, which counts as failed.
     pub fn from_metrics(metrics: impl IntoIterator<Item = Self>) -> Self {
         let mut verdict = Self::NotEvaluated;
         for status in metrics {
@@ -263,8 +263,8 @@ impl EvalSetResult {
         typed(&EVAL_SET_RESULT, parse(&read_file(path)?, &name)?, &name)
     }
 
-    /// Reads the results of a set from `.adk/eval_history` of a folder, the oldest first. Files that
-    /// cannot be read are left out.
+    /// Reads the results of a set from `.adk/eval_history` of a folder, the oldest first. Files
+    /// that cannot be read are left out.
     ///
     /// # Errors
     ///

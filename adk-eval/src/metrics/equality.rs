@@ -3,7 +3,8 @@
 use serde_json::{Map, Number, Value};
 
 /// Compares two values as Python does: `1 == 1.0` and `True == 1`, but `None != {}`. The order of
-/// keys does not count, that of lists does. Integers and floats compare by their mathematical value.
+/// keys does not count, that of lists does. Integers and floats compare by their mathematical
+/// value.
 ///
 /// ```
 /// # use adk_eval::python_eq;
@@ -33,7 +34,7 @@ pub(super) fn objects_eq(one: &Map<String, Value>, other: &Map<String, Value>) -
     one.len() == other.len() && one.iter().all(is_in_other)
 }
 
-/// A number or a boolean. A float without a fraction is an integer, as far as one fits.
+/// A number or a boolean. A float without a fraction is an integer if it is not too large.
 #[derive(PartialEq)]
 enum Numeric {
     Whole(i128),

@@ -12,7 +12,7 @@ pub struct MetricScores {
     pub overall: TurnScore,
     /// The score of each turn; empty if the metric was not evaluated.
     pub turns: Vec<TurnScore>,
-    /// Why the metric was not evaluated.
+    /// The reason why the metric was not evaluated.
     pub reason: Option<String>,
 }
 
@@ -23,7 +23,7 @@ pub struct TurnScore {
     pub score: Option<f64>,
     /// The verdict.
     pub status: EvalStatus,
-    /// What the score is made of.
+    /// The parts of the score.
     pub details: MetricResultDetails,
 }
 

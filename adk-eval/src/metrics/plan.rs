@@ -12,11 +12,11 @@ use adk_spec::nearest::nearest;
 pub struct MetricPlan {
     /// The metric as results name it.
     pub metric: EvalMetric,
-    /// How it is computed.
+    /// The way in which it is computed.
     pub kind: MetricKind,
 }
 
-/// How a metric is computed.
+/// The way in which a metric is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum MetricKind {
@@ -85,8 +85,8 @@ const RESPONSE: &str = "response_match_score";
 ///
 /// # Errors
 ///
-/// A metric is unknown, is computed only by a service of Google, needs a function of the program, or
-/// has settings that google-adk refuses.
+/// A metric is unknown, is computed only by a service of Google, needs a function of the program,
+/// or has settings that google-adk refuses.
 pub fn metric_plans(config: &EvalConfig, bound: &[&str]) -> Result<Vec<MetricPlan>> {
     let mut plans = Vec::new();
     for (name, criterion) in &config.criteria {

@@ -7,7 +7,7 @@ use crate::schema::TRAJECTORY_CRITERION;
 use adk_core::Result;
 use serde_json::Value;
 
-/// Which calls an expected list permits.
+/// The calls that an expected list permits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MatchType {
     /// The expected calls, in their order.
@@ -24,7 +24,7 @@ pub enum MatchType {
 pub struct TrajectoryCriterion {
     /// The lowest score that passes.
     pub threshold: f64,
-    /// Which calls the expected list permits.
+    /// The calls that the expected list permits.
     pub match_type: MatchType,
     /// True if only the names of tools count.
     pub ignore_args: bool,

@@ -34,7 +34,7 @@ pub struct CaseReport {
 pub struct CaseRun {
     /// The result as google-adk writes it.
     pub result: EvalCaseResult,
-    /// Why metrics were not evaluated: name and reason.
+    /// The metrics that were not evaluated, each with the reason.
     pub reasons: Vec<(String, String)>,
     /// The error that ended the run.
     pub error: Option<String>,
@@ -139,7 +139,7 @@ impl CaseReport {
 }
 
 impl EvalReport {
-    /// Returns true if the set has cases, all of them pass, and none of it regressed.
+    /// Returns true if the set has cases, all of them pass, and it did not regress.
     pub fn is_pass(&self) -> bool {
         let is_regression = self
             .comparison

@@ -1,4 +1,5 @@
-//! The page: scores over time, a row for each case, and what failing cases expected and got.
+//! The page: scores over time, a row for each case, and two columns of each failing case: expected
+//! and got.
 
 use super::case::{CaseReport, CaseRun, EvalReport};
 use super::diff::marked;
@@ -51,8 +52,8 @@ impl EvalReport {
         let regression = self.regression();
         let notice = regression.map(|text| format!("<p class=\"notice\">{}</p>", escaped(&text)));
         format!(
-            "<header>\n<h1>{name}</h1>\n{}\n<p class=\"soft\">{passed} of {count} cases passed{runs} \
-             · {}</p>\n{}</header>\n",
+            "<header>\n<h1>{name}</h1>\n{}\n\
+             <p class=\"soft\">{passed} of {count} cases passed{runs} · {}</p>\n{}</header>\n",
             badge(self.is_pass()),
             time(self.time),
             notice.unwrap_or_default()

@@ -25,7 +25,7 @@ const USER: &str = "test_user_id";
 /// The variable that asks for a new baseline: `ADK_EVAL=baseline`.
 const MODE: &str = "ADK_EVAL";
 
-/// What a metric of the program sees: one run of a case, with typed keys, routes and cost.
+/// The view of a metric of the program: one run of a case, with typed keys, routes and cost.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricRun<'a> {
     /// The case.
@@ -154,15 +154,15 @@ impl Eval {
 
     /// Runs all cases one after the other, and writes the reports.
     ///
-    /// The text of the user becomes the single required input of the workflow. `session_input.state`
-    /// gives other inputs by name. All inputs are checked by their types before any call. Each turn
-    /// of a case is a run of one session.
+    /// The text of the user becomes the single required input of the workflow.
+    /// `session_input.state` gives other inputs by name. All inputs are checked by their types
+    /// before any call. Each turn of a case is a run of one session.
     ///
     /// # Errors
     ///
     /// A case failed or the set regressed: the error has the table. A file or a setting is wrong, a
     /// case has no conversation, an input does not fit, or a tool may act: no case has run.
-    /// [`EvalFailure`] tells them apart.
+    /// [`EvalFailure`] distinguishes them.
     pub async fn run<P, R, W>(self, runner: &Runner<P, R>, workflow: W) -> Result<EvalReport>
     where
         W: Workflow + Needs<R> + 'static,

@@ -13,7 +13,9 @@ use super::table::{Field, Missing, Model};
 
 /// Makes a static of each model.
 macro_rules! models {
-    ($($model:ident $extra:ident { $($field:ident: $kind:expr $(=> $default:expr)?),* $(,)? })*) => {
+    ($($model:ident $extra:ident {
+        $($field:ident: $kind:expr $(=> $default:expr)?),* $(,)?
+    })*) => {
         $(pub(crate) static $model: Model = Model {
             extra: $extra,
             fields: &[$(Field {

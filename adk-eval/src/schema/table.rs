@@ -13,7 +13,7 @@ pub(crate) struct Model {
     pub(super) fields: &'static [Field],
 }
 
-/// What happens to a field that the model does not have.
+/// The rule for a field that the model does not have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Extra {
     /// The value is refused.

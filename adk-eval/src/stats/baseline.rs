@@ -49,7 +49,7 @@ pub struct Comparison {
 /// The difference between a case and its baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CaseChange {
-    /// How many passes more than in the baseline; negative for fewer. Another number of runs counts
+    /// The number of passes above the baseline; negative below it. Another number of runs counts
     /// in proportion.
     pub passes: f64,
     /// The probability of so few passes, if nothing has changed. It does not decide.

@@ -1,7 +1,7 @@
 //! Exact probabilities of counts.
 
-/// Returns pass^k: the probability that `k` runs all pass, where `passes` of `runs` passed. It is the
-/// share of the choices of `k` runs that have passes only. `None` if `k` is larger than `runs`.
+/// Returns pass^k: the probability that `k` runs all pass, where `passes` of `runs` passed. It is
+/// the share of the choices of `k` runs that have passes only. `None` if `k` is larger than `runs`.
 ///
 /// ```
 /// # use adk_eval::pass_hat;

@@ -25,9 +25,9 @@ pub struct Summary {
     pub deviation: f64,
     /// The interval that covers the true mean in 95 % of all cases.
     ///
-    /// For scores that are only 0 and 1 it is exact (Clopper and Pearson), so that ten passes of ten
-    /// do not prove that each run passes. For other scores it is Student's. One score of another
-    /// kind proves nothing: the interval is the score.
+    /// For scores that are only 0 and 1 it is exact (Clopper and Pearson), so that ten passes of
+    /// ten do not prove that each run passes. For other scores it is Student's. One score of
+    /// another kind proves nothing: the interval is the score.
     pub interval: (f64, f64),
 }
 
