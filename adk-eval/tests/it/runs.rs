@@ -158,7 +158,7 @@ async fn cases_run_in_file_order_and_write_the_reports() {
         .unwrap();
     assert_eq!(
         report.to_string(),
-        "desk: 2 cases, 2 runs each                                           exit 0\n\
+        "desk: 2 cases, 2 runs each                                     exit 0\n\
          case        tool_trajectory_avg_score   response_match_score   pass^2\n\
          two turns   1.00                        1.00                   2/2\n\
          other       1.00                        1.00                   2/2\n"
@@ -183,20 +183,20 @@ async fn cases_run_in_file_order_and_write_the_reports() {
 async fn a_worse_answer_fails_with_case_metric_and_baseline() {
     let folder = Folder::new("worse", &desk_set(), None);
     let baseline = folder.0.join("desk.baseline.json");
-    let good = run(folder.eval().runs(5), model("Order 9 is in Bern."))
+    let good = run(folder.eval().runs(10), model("Order 9 is in Bern."))
         .await
         .unwrap();
     good.to_baseline().write(&baseline).unwrap();
 
-    let eval = folder.eval().runs(5).baseline(&baseline);
+    let eval = folder.eval().runs(10).baseline(&baseline);
     let error = run(eval, model("I do not know.")).await.unwrap_err();
     assert_eq!(EvalFailure::from_error(&error), Some(EvalFailure::Failed));
     let text = error.to_string();
     for part in [
-        "other       1.00                        0.00  FAILED (0.8)     0/5      -5, p = 0.00",
-        "two turns   1.00                        1.00                   5/5      =",
+        "other       1.00                        0.00  FAILED (0.8)     0/10      -10, p = 0.00",
+        "two turns   1.00                        1.00                   10/10      =",
         "other: response_match_score is 0.00, below 0.8",
-        "the set regressed: 5 of 10 runs passed, in the baseline 10 of 10",
+        "the set regressed: 10 of 20 runs passed, in the baseline 20 of 20 (p = ",
     ] {
         let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(squeezed(&text).contains(&squeezed(part)), "{part}\n{text}");
