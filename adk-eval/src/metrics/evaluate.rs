@@ -148,9 +148,10 @@ fn tokens(turns: &[Invocation]) -> MetricScores {
     };
     let mean = efficiency::mean_tokens(&counts);
     let turns: Vec<_> = counts.into_iter().map(score).collect();
-    match turns.is_empty() {
-        true => MetricScores::informational(turns, informational(None)),
-        false => MetricScores::informational(turns, score(mean)),
+    if turns.is_empty() {
+        MetricScores::informational(turns, informational(None))
+    } else {
+        MetricScores::informational(turns, score(mean))
     }
 }
 
@@ -163,8 +164,9 @@ fn durations(turns: &[Invocation]) -> MetricScores {
     };
     let mean = efficiency::mean_duration(&parts);
     let turns: Vec<_> = parts.into_iter().map(score).collect();
-    match turns.is_empty() {
-        true => MetricScores::informational(turns, informational(None)),
-        false => MetricScores::informational(turns, score(mean)),
+    if turns.is_empty() {
+        MetricScores::informational(turns, informational(None))
+    } else {
+        MetricScores::informational(turns, score(mean))
     }
 }

@@ -31,9 +31,10 @@ fn common(left: &[&str], right: &[&str]) -> Vec<(usize, usize)> {
         for (to, other) in right.iter().enumerate().rev() {
             let below = lengths[(at + 1) * width + to];
             let beside = lengths[at * width + to + 1];
-            lengths[at * width + to] = match is_same(word, other) {
-                true => lengths[(at + 1) * width + to + 1] + 1,
-                false => below.max(beside),
+            lengths[at * width + to] = if is_same(word, other) {
+                lengths[(at + 1) * width + to + 1] + 1
+            } else {
+                below.max(beside)
             };
         }
     }

@@ -93,11 +93,10 @@ impl EvalReport {
                 chart(&means, threshold)
             );
         }
-        match cards.is_empty() {
-            true => String::new(),
-            false => format!(
-                "<section>\n<h2>Scores</h2>\n<div class=\"scores\">{cards}</div></section>\n"
-            ),
+        if cards.is_empty() {
+            String::new()
+        } else {
+            format!("<section>\n<h2>Scores</h2>\n<div class=\"scores\">{cards}</div></section>\n")
         }
     }
 
@@ -166,9 +165,10 @@ fn section(page: &mut String, title: &str, cases: impl Iterator<Item = String>) 
 }
 
 fn badge(is_pass: bool) -> &'static str {
-    match is_pass {
-        true => "<span class=\"badge passed\">passed</span>",
-        false => "<span class=\"badge failed\">failed</span>",
+    if is_pass {
+        "<span class=\"badge passed\">passed</span>"
+    } else {
+        "<span class=\"badge failed\">failed</span>"
     }
 }
 
@@ -176,9 +176,10 @@ fn badge(is_pass: bool) -> &'static str {
 fn anchor(id: &str) -> String {
     let mut anchor = String::from("case-");
     for char in id.chars() {
-        match char.is_ascii_alphanumeric() {
-            true => anchor.push(char),
-            false => anchor.push_str(&format!("-{:x}-", u32::from(char))),
+        if char.is_ascii_alphanumeric() {
+            anchor.push(char)
+        } else {
+            anchor.push_str(&format!("-{:x}-", u32::from(char)))
         }
     }
     anchor
@@ -307,20 +308,20 @@ fn chip(metric: &EvalMetricResult) -> Option<String> {
 }
 
 fn side(title: &str, text: &str, calls: &[ToolUse], others: &[ToolUse]) -> String {
-    let text = match text.is_empty() {
-        true => "<p class=\"text soft\">no text</p>".to_owned(),
-        false => format!("<p class=\"text\">{text}</p>"),
+    let text = if text.is_empty() {
+        "<p class=\"text soft\">no text</p>".to_owned()
+    } else {
+        format!("<p class=\"text\">{text}</p>")
     };
     let calls: Vec<_> = calls.iter().map(call).collect();
     let others: Vec<_> = others.iter().map(call).collect();
-    let calls =
-        calls
-            .iter()
-            .enumerate()
-            .map(|(place, call)| match others.get(place) == Some(call) {
-                true => format!("<li>{call}</li>"),
-                false => format!("<li><mark>{call}</mark></li>"),
-            });
+    let calls = calls.iter().enumerate().map(|(place, call)| {
+        if others.get(place) == Some(call) {
+            format!("<li>{call}</li>")
+        } else {
+            format!("<li><mark>{call}</mark></li>")
+        }
+    });
     let calls: String = calls.collect();
     format!("<div class=\"side\"><h4>{title}</h4>{text}<ol class=\"calls\">{calls}</ol></div>")
 }

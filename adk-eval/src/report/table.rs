@@ -88,9 +88,10 @@ impl EvalReport {
             Some(change) if change.passes == 0.0 => "=".to_owned(),
             Some(change) => {
                 let passes = (change.passes * 10.0).round() / 10.0;
-                match change.passes < 0.0 {
-                    true => format!("{passes:+}, p = {:.2}", change.p),
-                    false => format!("{passes:+}"),
+                if change.passes < 0.0 {
+                    format!("{passes:+}, p = {:.2}", change.p)
+                } else {
+                    format!("{passes:+}")
                 }
             }
         })

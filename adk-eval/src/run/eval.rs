@@ -220,14 +220,15 @@ impl Eval {
         let earlier = EvalSetResult::history(&self.history, &report.eval_set_id)?;
         report.write(&self.reports, &history_points(&earlier))?;
         report.to_result(runner.app_name()).save(&self.history)?;
-        match report.is_pass() {
-            true => Ok(report),
-            false => Err(Error::new(
+        if report.is_pass() {
+            Ok(report)
+        } else {
+            Err(Error::new(
                 ErrorKind::Agent,
                 format!("the eval failed\n{}", report.to_string().trim_end()),
             )
             .with_help(format!("see the page in `{}`", self.reports.display()))
-            .with_source(EvalFailure::Failed)),
+            .with_source(EvalFailure::Failed))
         }
     }
 
@@ -240,9 +241,10 @@ impl Eval {
             .parent()
             .unwrap_or(Path::new(""))
             .join("test_config.json");
-        match beside.exists() {
-            true => EvalConfig::read(beside),
-            false => Ok(EvalConfig::default()),
+        if beside.exists() {
+            EvalConfig::read(beside)
+        } else {
+            Ok(EvalConfig::default())
         }
     }
 

@@ -19,13 +19,14 @@ pub fn pass_hat(runs: usize, passes: usize, k: usize) -> Option<f64> {
     // The products are exact in integers as long as they fit.
     let factor = |all: usize| (0..k).map(|at| (all - at) as f64).product::<f64>();
     let share = factor(passes) / factor(runs);
-    match share.is_finite() {
-        true => Some(share),
-        false => Some(
+    if share.is_finite() {
+        Some(share)
+    } else {
+        Some(
             (0..k)
                 .map(|at| (passes - at) as f64 / (runs - at) as f64)
                 .product(),
-        ),
+        )
     }
 }
 

@@ -87,9 +87,10 @@ fn share_interval(passes: usize, count: usize) -> (f64, f64) {
         0 => 0.0,
         _ => root(|share| binomial_at_least(passes, count, share) - tail),
     };
-    let high = match passes == count {
-        true => 1.0,
-        false => root(|share| tail - binomial_at_most(passes, count, share)),
+    let high = if passes == count {
+        1.0
+    } else {
+        root(|share| tail - binomial_at_most(passes, count, share))
     };
     (low, high)
 }
@@ -99,9 +100,10 @@ fn root(grows: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
-        match grows(middle) < 0.0 {
-            true => low = middle,
-            false => high = middle,
+        if grows(middle) < 0.0 {
+            low = middle
+        } else {
+            high = middle
         }
     }
     (low + high) / 2.0
@@ -130,9 +132,10 @@ fn student_within(angle: f64, freedom: usize) -> f64 {
         sum += term;
         at += 2;
     }
-    match is_odd {
-        true => (angle + sin * sum) / std::f64::consts::FRAC_PI_2,
-        false => sin * sum,
+    if is_odd {
+        (angle + sin * sum) / std::f64::consts::FRAC_PI_2
+    } else {
+        sin * sum
     }
 }
 

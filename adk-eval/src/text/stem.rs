@@ -115,9 +115,10 @@ pub(super) fn stem(word: &str) -> String {
 fn apply(word: &str, rules: &[Rule]) -> String {
     for (suffix, replacement, holds) in rules {
         if let Some(stem) = word.strip_suffix(suffix) {
-            return match holds(stem) {
-                true => format!("{stem}{replacement}"),
-                false => break,
+            return if holds(stem) {
+                format!("{stem}{replacement}")
+            } else {
+                break;
             };
         }
     }
@@ -139,9 +140,10 @@ fn without_participle(word: &str) -> String {
         return format!("{stem}{ending}");
     }
     if let Some(stem) = word.strip_suffix("eed") {
-        return match has_measure(stem) {
-            true => format!("{stem}ee"),
-            false => word.to_owned(),
+        return if has_measure(stem) {
+            format!("{stem}ee")
+        } else {
+            word.to_owned()
         };
     }
     let stripped = ["ed", "ing"].iter().find_map(|suffix| {
@@ -159,9 +161,10 @@ fn without_participle(word: &str) -> String {
         let end = stem.len() - usize::from(!keeps_both);
         return stem[..end].to_owned();
     }
-    match measure(stem) == 1 && ends_in_short_syllable(stem) {
-        true => format!("{stem}e"),
-        false => stem.to_owned(),
+    if measure(stem) == 1 && ends_in_short_syllable(stem) {
+        format!("{stem}e")
+    } else {
+        stem.to_owned()
     }
 }
 
