@@ -110,6 +110,9 @@ pub use adk_testing::explore;
 /// Evals with the files and numbers of google-adk.
 #[cfg(feature = "eval")]
 pub use adk_eval as eval;
+// The function has the name of the module: `adk::eval("evals/desk.evalset.json")`.
+#[cfg(feature = "eval")]
+pub use adk_eval::eval;
 
 /// Agents that ask a language model.
 pub mod llm {
