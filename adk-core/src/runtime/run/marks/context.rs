@@ -105,7 +105,9 @@ impl Context {
         if let Some(input) = root.request_input()
             && !rules.message.is_none()
         {
-            self.mark(input, rules.message.clone());
+            for (mark, source) in rules.message.clone().of_writes(input) {
+                self.state().overlay.state_delta.insert(mark, source);
+            }
         }
         let declared = [root.reads, root.states, root.lets, root.writes].concat();
         self.mark_guarded(guards, &declared, |_| true);
