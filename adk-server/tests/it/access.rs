@@ -161,6 +161,7 @@ async fn a_probe_needs_no_token_and_no_known_host() {
 
 adk::workflow! {
     /// Writes, if an editor agrees.
+    #[guards(untrusted(topic))]
     pub Guarded(topic: String) -> post: String {
         /// Writes.
         agent writer -> post: String { instruction: "SECRETPROMPT about {topic}" }
@@ -172,7 +173,7 @@ adk::workflow! {
 }
 
 #[tokio::test]
-async fn only_operators_see_prompts() {
+async fn only_operators_see_prompts_and_audits() {
     let runner = adk::Runner::builder().build().unwrap();
     let served = Served::new(&runner, |server| {
         server.workflow(Guarded::default()).authorize(by_token)
@@ -195,6 +196,8 @@ async fn only_operators_see_prompts() {
         assert!(!ann.contains("SECRETPROMPT"), "{path}: {ann}");
         let is_tree = path == "/v1/workflows";
         assert_eq!(operator.contains("SECRETPROMPT"), is_tree, "{path}");
+        assert!(!ann.contains("\"notSeen\""), "{path}: {ann}");
+        assert_eq!(operator.contains("\"notSeen\""), is_tree, "{path}");
         if is_tree {
             assert!(ann.contains("QUESTION") && ann.contains("writer"), "{ann}");
         }

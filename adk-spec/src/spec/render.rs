@@ -9,7 +9,8 @@ mod overlay;
 mod text;
 
 pub use dot::DotLook;
-pub(crate) use overlay::{NodePaint, Overlay};
+pub(crate) use graph::NodePaint;
+pub(crate) use overlay::Overlay;
 
 #[cfg(test)]
 mod tests;

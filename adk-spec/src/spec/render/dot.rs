@@ -1,9 +1,8 @@
 //! The diagram for Graphviz.
 
 use super::flow::graph;
-use super::graph::{Arrow, ArrowKind, DrawPart, FrameKind, Graph, Id, Point, Shape};
+use super::graph::{Arrow, ArrowKind, DrawPart, FrameKind, Graph, Id, NodePaint, Point, Shape};
 use super::label;
-use super::overlay::NodePaint;
 use crate::spec::Spec;
 use std::fmt::Write;
 

@@ -1,6 +1,5 @@
 //! [`Graph`]: a workflow as boxes and arrows, the common part of Mermaid and Graphviz.
 
-use super::overlay::NodePaint;
 use std::fmt;
 
 /// Boxes, frames around them, and arrows.
@@ -80,6 +79,14 @@ pub(super) struct Arrow {
     pub(super) to: Id,
     pub(super) label: String,
     pub(super) kind: ArrowKind,
+}
+
+/// The colour of a box in an audit. The first colour wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum NodePaint {
+    Source,
+    Sink,
+    Cleaner,
 }
 
 /// The reason why a box follows another one.

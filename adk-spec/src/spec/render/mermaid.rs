@@ -1,9 +1,8 @@
 //! The diagram for Mermaid.
 
 use super::flow::graph;
-use super::graph::{Arrow, ArrowKind, DrawPart, FrameKind, Graph, Point, Shape};
+use super::graph::{Arrow, ArrowKind, DrawPart, FrameKind, Graph, NodePaint, Point, Shape};
 use super::label;
-use super::overlay::NodePaint;
 use crate::spec::Spec;
 use std::fmt::Write;
 

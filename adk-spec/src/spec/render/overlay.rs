@@ -2,7 +2,7 @@
 
 use super::dot::{self, DotLook};
 use super::flow;
-use super::graph::{Arrow, ArrowKind, DrawPart, FrameKind, Graph, Id, Point, Shape};
+use super::graph::{Arrow, ArrowKind, DrawPart, FrameKind, Graph, Id, NodePaint, Point, Shape};
 use super::mermaid;
 use crate::spec::Spec;
 
@@ -11,14 +11,6 @@ use crate::spec::Spec;
 pub(crate) struct Overlay {
     boxes: Vec<OverlayBox>,
     painted: Vec<(usize, NodePaint)>,
-}
-
-/// The colour of a box or node. The first colour wins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum NodePaint {
-    Source,
-    Sink,
-    Cleaner,
 }
 
 /// A source or sink that is not a node.
