@@ -100,7 +100,7 @@ pub mod testing {
     #[cfg(feature = "testing")]
     pub fn golden(name: impl Into<String>) -> Golden {
         adk_testing::golden(name)
-            .model_provider(|| std::sync::Arc::new(crate::DefaultProvider::default()))
+            .model_provider(|| std::sync::Arc::<crate::DefaultProvider>::default())
     }
 }
 

@@ -75,7 +75,7 @@ pub enum Tools {
     Run,
 }
 
-/// What a golden test compares.
+/// The parts of a run that a golden test compares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compare {
@@ -88,7 +88,7 @@ pub enum Compare {
     All,
 }
 
-/// What a golden test does, in place of the variable `ADK_GOLDEN`.
+/// The mode of a golden test, in place of the variable `ADK_GOLDEN`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunMode {
