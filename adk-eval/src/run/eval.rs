@@ -79,7 +79,6 @@ pub struct Eval {
 /// folder in which `cargo test` runs a test: the folder of `Cargo.toml`.
 ///
 /// ```no_run
-/// # use adk_workflow as adk;
 /// use adk::prelude::*;
 ///
 /// workflow! {
