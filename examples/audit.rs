@@ -5,7 +5,9 @@ use adk::prelude::*;
 /// The urgency of a ticket.
 #[data]
 pub enum Urgency {
+    /// An answer tomorrow is early enough.
     Low,
+    /// Somebody waits.
     High,
 }
 
