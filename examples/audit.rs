@@ -5,7 +5,9 @@ use adk::prelude::*;
 /// The urgency of a ticket.
 #[data]
 pub enum Urgency {
+    /// It may wait.
     Low,
+    /// It must not wait.
     High,
 }
 
