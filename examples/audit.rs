@@ -5,9 +5,9 @@ use adk::prelude::*;
 /// The urgency of a ticket.
 #[data]
 pub enum Urgency {
-    /// An answer tomorrow is early enough.
+    /// It may wait.
     Low,
-    /// Somebody waits.
+    /// It must not wait.
     High,
 }
 
