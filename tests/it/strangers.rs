@@ -278,7 +278,15 @@ impl Attacks {
                 break;
             };
             for wait in &waiting {
-                self.runner.answer(&wait.id, false).await.unwrap();
+                // The plugin stands for the world. Under `strict` the runtime counts what plugins
+                // add as private too, so it asks about a second search, which only sends its query.
+                let is_search = wait.id.as_str().contains("guard find_reviews");
+                let answer = if is_search {
+                    json!({ "allowUntrusted": true })
+                } else {
+                    json!(false)
+                };
+                self.runner.answer(&wait.id, answer).await.unwrap();
             }
             let resumed = self.runner.resume(workflow, waiting[0].run_id);
             run = resumed.stream();

@@ -2,7 +2,7 @@
 //! const.
 
 use super::item::{BlockKind, Item, Placed, TreeBlock};
-use adk_core::__private::build::{GuardRules, Key, OwnedGuards, may_skip};
+use adk_core::__private::build::{Key, OwnedGuards, TreeRules, may_skip};
 use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{AgentKind, AgentMeta, KeySpec, Spec, Step, StepKind};
 use adk_core::{DynAgent, Name};
@@ -37,7 +37,7 @@ impl Flat {
         root: &Item,
         states: Vec<Key>,
         lets: Vec<Key>,
-        guards: Option<GuardRules>,
+        guards: Option<TreeRules>,
     ) -> Self {
         let mut steps = Vec::new();
         flatten(root, &mut steps);

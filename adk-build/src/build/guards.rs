@@ -1,7 +1,7 @@
 //! [`TreeGuards`]: the rules of a tree about text that strangers wrote.
 
 use super::item::Item;
-use adk_core::__private::build::GuardRules;
+use adk_core::__private::build::TreeRules;
 use adk_core::spec::{AgentKind, AgentMeta};
 
 /// The rules of a tree about text that strangers wrote: what `#[guards(...)]` says for a workflow
@@ -29,7 +29,7 @@ pub struct TreeGuards {
     /// Whether the checks of labels reject a tree.
     pub(super) checks: bool,
     /// The rules; `None` for a tree without `guards`.
-    pub(super) rules: Option<GuardRules>,
+    pub(super) rules: Option<TreeRules>,
 }
 
 impl Default for TreeGuards {
@@ -52,7 +52,7 @@ impl TreeGuards {
     pub fn new() -> Self {
         Self {
             checks: true,
-            rules: Some(GuardRules::default()),
+            rules: Some(TreeRules::default()),
         }
     }
 
@@ -61,7 +61,7 @@ impl TreeGuards {
         self.rules.is_some()
     }
 
-    fn with(mut self, change: impl FnOnce(&mut GuardRules)) -> Self {
+    fn with(mut self, change: impl FnOnce(&mut TreeRules)) -> Self {
         change(self.rules.get_or_insert_default());
         self
     }
@@ -95,13 +95,13 @@ impl TreeGuards {
 }
 
 /// Returns the rules of a tree: its own, and those of its parts.
-pub(super) fn rules_of(own: Option<&GuardRules>, root: &Item) -> Option<GuardRules> {
+pub(super) fn rules_of(own: Option<&TreeRules>, root: &Item) -> Option<TreeRules> {
     let mut rules = own.cloned();
     add_item(&mut rules, root);
     rules
 }
 
-fn add_item(rules: &mut Option<GuardRules>, item: &Item) {
+fn add_item(rules: &mut Option<TreeRules>, item: &Item) {
     match item {
         Item::Agent(placed) => add_agent(rules, placed.agent.meta()),
         Item::Block(block) => {
@@ -115,7 +115,7 @@ fn add_item(rules: &mut Option<GuardRules>, item: &Item) {
 
 /// Adds the rules of an LLM agent and of the agents that it uses. A workflow keeps its own rules:
 /// the checks enter it.
-fn add_agent(rules: &mut Option<GuardRules>, meta: &AgentMeta<'_>) {
+fn add_agent(rules: &mut Option<TreeRules>, meta: &AgentMeta<'_>) {
     if meta.kind != AgentKind::Llm {
         return;
     }

@@ -10,7 +10,7 @@ pub use crate::agents::llm::agent::output::AgentOutput;
 pub use crate::encode::to_json;
 pub use crate::id::IdSeed;
 pub use crate::runtime::tool::schema::describe_value;
-pub use crate::spec::guards::{GuardRules, OwnedGuards};
+pub use crate::spec::guards::{OwnedGuards, TreeRules};
 pub use crate::spec::key::Key;
 pub use crate::spec::schema::value_schema;
 pub use crate::store::engine::now_micros;

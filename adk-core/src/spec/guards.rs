@@ -11,14 +11,14 @@ use self_cell::self_cell;
 
 /// The owned form of [`Guards`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GuardRules {
+pub struct TreeRules {
     pub untrusted: Vec<String>,
     pub private: Vec<String>,
     pub fresh: bool,
     pub strict: bool,
 }
 
-impl GuardRules {
+impl TreeRules {
     /// Adds other rules.
     pub fn add(&mut self, other: &Guards<'_>) {
         add_keys(&mut self.untrusted, other.untrusted);
@@ -44,7 +44,7 @@ struct GuardedKeys<'a> {
 
 self_cell!(
     struct ListedRules {
-        owner: GuardRules,
+        owner: TreeRules,
         #[covariant]
         dependent: GuardedKeys,
     }
@@ -62,7 +62,7 @@ self_cell!(
 pub struct OwnedGuards(GuardsCell);
 
 impl OwnedGuards {
-    pub fn new(rules: GuardRules) -> Self {
+    pub fn new(rules: TreeRules) -> Self {
         let listed = ListedRules::new(rules, |rules| GuardedKeys {
             untrusted: rules.untrusted.iter().map(String::as_str).collect(),
             private: rules.private.iter().map(String::as_str).collect(),

@@ -42,6 +42,7 @@ rows! {
     the_tools_are_reordered => shows(|version| agent(version).tools.reverse());
     confirm_is_added => confirm_added();
     confirm_is_removed => confirm_removed();
+    labels_or_guards_are_added_or_removed => both(|version| version.guards = true);
     memory_is_preloaded_or_no_more => shows(|version| agent(version).preload_memory = true);
     a_toolset_is_added_or_removed => toolset();
     a_compaction_is_added_or_removed => compaction();

@@ -5,7 +5,7 @@ use super::stage::Stage;
 use crate::trees::{self, Tree};
 use adk_build::llm::{Compaction, Instruction, LlmAgent};
 use adk_build::model::{Model, ModelErrorKind, ModelRequest, ModelResponse, ModelStream};
-use adk_build::spec::{Attempts, Over, StepKind};
+use adk_build::spec::{Attempts, Guards, Labels, Over, StepKind};
 use adk_build::testing::{Reply, ScriptedModel};
 use adk_build::tool::FunctionTool;
 use adk_build::tools::preload_memory;
@@ -38,9 +38,16 @@ pub fn named(workflow: &str, program: &Program, version: &Version, stage: &Stage
         version,
         stage,
     };
-    Tree::new(name(workflow.to_owned()), maker.nodes(&program.body))
-        .lets("items", json!(["a", "b", "c"]))
+    let tree = Tree::new(name(workflow.to_owned()), maker.nodes(&program.body))
+        .lets("items", json!(["a", "b", "c"]));
+    if version.guards {
+        tree.guards(&GUARDS)
+    } else {
+        tree
+    }
 }
+
+const GUARDS: Guards<'static> = Guards::NONE.untrusted(&["user"]);
 
 /// Leaks a text once for all programs.
 fn name(text: String) -> &'static str {
@@ -233,6 +240,11 @@ impl Maker<'_> {
                 })
             },
         );
+        let tool = if self.version.guards {
+            tool.labels(Labels::UNTRUSTED)
+        } else {
+            tool
+        };
         let tool = match self.by() {
             Some(by) if version.confirm != Confirm::Never => tool.by(by),
             _ => tool,

@@ -41,6 +41,7 @@ pub fn program(seed: u64, versions: usize, changes: &[Change]) -> Program {
         concurrency: concurrency(&mut random),
         question: 0,
         by: None,
+        guards: false,
     };
     let mut program = Program {
         body,

@@ -56,6 +56,8 @@ pub struct Version {
     pub question: u32,
     /// The role that may answer questions, if it is not the user.
     pub by: Option<&'static str>,
+    /// Whether the workflow has guards, and its tools return text of strangers.
+    pub guards: bool,
 }
 
 #[derive(Clone, Default)]

@@ -1,4 +1,4 @@
-//! [`Order`]: the order of events that decides what a run does.
+//! [`CommitOrder`]: the order of events that decides what a run does.
 //!
 //! Requests do not depend on the order in which branches end, so most blocks need none. The order
 //! counts where a branch ends the others, as in `parallel(first)`, and where branches update one
@@ -19,11 +19,11 @@ pub(super) struct CommitNote {
 
 /// The order of events that decides what a run does.
 #[derive(Default)]
-pub(super) struct Order {
+pub(super) struct CommitOrder {
     slots: Vec<String>,
 }
 
-impl Order {
+impl CommitOrder {
     pub(super) fn new(slots: &[String]) -> Self {
         Self {
             slots: slots.to_vec(),
@@ -115,21 +115,21 @@ mod tests {
             commit("w!0", ""),
         ];
         let races = BTreeSet::from(["race".to_owned()]);
-        assert_eq!(Order::of_run(&commits, &races, &[]), ["race/quick!0"]);
+        assert_eq!(CommitOrder::of_run(&commits, &races, &[]), ["race/quick!0"]);
         let cancelled = ["p/c".to_owned()];
         assert_eq!(
-            Order::of_run(&commits, &races, &cancelled),
+            CommitOrder::of_run(&commits, &races, &cancelled),
             ["p/a!0", "p/b!0", "race/quick!0"]
         );
         assert_eq!(
-            Order::of_run(&commits, &races, &["px/c".to_owned()]).len(),
+            CommitOrder::of_run(&commits, &races, &["px/c".to_owned()]).len(),
             1
         );
     }
 
     #[test]
     fn an_event_without_a_record_waits_for_the_end_of_its_block() {
-        let order = Order::new(&["p/a!0".to_owned(), "p/b!0".to_owned()]);
+        let order = CommitOrder::new(&["p/a!0".to_owned(), "p/b!0".to_owned()]);
         let block = ["p".to_owned()];
         assert!(order.is_next("p/a!0", &block, 0));
         assert!(!order.is_next("p/b!0", &block, 0));

@@ -8,7 +8,7 @@ use adk_core::{Error, Event, LoopEnd, Result, RunEnd, RunStream, Waiting};
 use std::sync::Arc;
 
 /// A run that has ended.
-pub(super) struct Played {
+pub(super) struct PlayedRun {
     pub(super) events: Vec<Arc<Event>>,
     pub(super) loops: Vec<LoopEnd>,
     pub(super) usage: Usage,
@@ -26,9 +26,9 @@ pub(super) struct Played {
 pub(super) async fn play<T: Send + 'static>(
     mut stream: RunStream<'_, T>,
     tape: &Tape,
-) -> Result<Played> {
+) -> Result<PlayedRun> {
     let (events, end) = drive(&mut stream, tape).await;
-    let mut played = Played {
+    let mut played = PlayedRun {
         events,
         loops: Vec::new(),
         usage: stream.usage(),

@@ -2,7 +2,7 @@
 
 use super::answers::{Answer, AnswerResult, Recording};
 use super::failure::Failure;
-use super::order::{CommitNote, Order, is_inside, shares_block};
+use super::order::{CommitNote, CommitOrder, is_inside, shares_block};
 use super::place::{CallPlace, natural, without_root};
 use super::secrets;
 use super::{Redact, RunMode, Tools};
@@ -24,7 +24,7 @@ pub(super) struct Tape {
     /// Tools that may be called again although their arguments have changed.
     pub(super) harmless: BTreeSet<String>,
     pub(super) recorded: Option<Recording>,
-    pub(super) order: Order,
+    pub(super) order: CommitOrder,
     state: Mutex<TapeState>,
     moved: Notify,
 }
@@ -98,8 +98,10 @@ enum HeldWork {
 impl Tape {
     pub(super) fn new(mode: RunMode, tools: Tools, recorded: Option<Recording>) -> Self {
         let order = match (&recorded, mode) {
-            (Some(recorded), RunMode::Check | RunMode::Changed) => Order::new(&recorded.head.order),
-            _ => Order::default(),
+            (Some(recorded), RunMode::Check | RunMode::Changed) => {
+                CommitOrder::new(&recorded.head.order)
+            }
+            _ => CommitOrder::default(),
         };
         Self {
             mode,
@@ -333,7 +335,7 @@ impl Tape {
     /// Counts a call while it executes, and notes that it was cancelled if it is dropped.
     async fn working<T>(&self, path: &str, work: impl Future<Output = T>) -> T {
         self.state().active += 1;
-        let mut guard = Working {
+        let mut guard = AnsweringCall {
             tape: self,
             path,
             is_done: false,
@@ -544,13 +546,13 @@ impl TapeState {
 }
 
 /// Counts a call that executes.
-struct Working<'a> {
+struct AnsweringCall<'a> {
     tape: &'a Tape,
     path: &'a str,
     is_done: bool,
 }
 
-impl Drop for Working<'_> {
+impl Drop for AnsweringCall<'_> {
     fn drop(&mut self) {
         let mut state = self.tape.state();
         state.active -= 1;

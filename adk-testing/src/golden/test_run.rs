@@ -6,9 +6,9 @@ use super::document::{Document, ProgramFacts, RunResult, counted};
 use super::engine::GoldenEngine;
 use super::files::GoldenFiles;
 use super::models::GoldenModels;
-use super::order::Order;
+use super::order::CommitOrder;
 use super::place::CallPlace;
-use super::play::Played;
+use super::play::PlayedRun;
 use super::secrets;
 use super::tape::{AnswerSource, Tape, TapeState};
 use super::{Compare, RunMode, Settings, Tools};
@@ -210,7 +210,7 @@ impl<'a> TestRun<'a> {
     ///
     /// # Errors
     /// When the run waits for a person, or its files cannot be written.
-    pub(super) fn end(&mut self, tape: &Tape, played: Played) -> Result<()> {
+    pub(super) fn end(&mut self, tape: &Tape, played: PlayedRun) -> Result<()> {
         let name = self.files.name();
         if let Some(waiting) = played.waiting.first() {
             let path = waiting.path.name();
@@ -253,7 +253,7 @@ impl<'a> TestRun<'a> {
     }
 
     /// Describes a run as the two files.
-    fn made(&self, state: &TapeState, played: &Played) -> Made {
+    fn made(&self, state: &TapeState, played: &PlayedRun) -> Made {
         let root = self.program.root();
         let mut input = state
             .begin
@@ -291,7 +291,7 @@ impl<'a> TestRun<'a> {
                     .for_each(|line| *line = redact(line));
             }
         }
-        let order = Order::of_run(&state.commits, &self.program.races, &state.cancelled);
+        let order = CommitOrder::of_run(&state.commits, &self.program.races, &state.cancelled);
         let recorded = self
             .recorded
             .as_ref()

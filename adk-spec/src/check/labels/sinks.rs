@@ -15,7 +15,7 @@ impl<'a> LabelWalk<'_, 'a> {
     /// Reports each tool and function of a turn that acts or sends, if the marks of the context
     /// allow none.
     pub(super) const fn sinks(&mut self, place: &Place<'a>, context: Marks, called: &'a str) {
-        if !self.has_sinks(place) {
+        if !self.notes.are_kept && !self.has_sinks(place) {
             return;
         }
         let (mut members, mut ways) = (place.members(), Ways::NONE);
