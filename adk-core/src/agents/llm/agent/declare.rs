@@ -178,6 +178,7 @@ impl LlmDecl {
     /// # Panics
     /// Panics if the value shows 0 turns, or if the agent also has a compaction.
     #[must_use]
+    #[track_caller]
     pub const fn include_contents(mut self, contents: IncludeContents) -> Self {
         self.include_contents = contents;
         self.meta.conversation = contents.shown();
@@ -190,12 +191,14 @@ impl LlmDecl {
     /// Panics if the compaction has no condition, if it would keep all events, or if the agent does
     /// not see the whole conversation.
     #[must_use]
+    #[track_caller]
     pub const fn compact(mut self, compact: Compaction) -> Self {
         self.compact = Some(compact);
         self.meta.compacts = true;
         self.with_history()
     }
 
+    #[track_caller]
     const fn with_history(self) -> Self {
         match self.include_contents.fault(self.compact) {
             Some(fault) => panic!("{}", fault),

@@ -2,6 +2,7 @@
 
 use crate::encode::to_json;
 use crate::store::event::Event;
+use crate::store::session::marked_key;
 use crate::{Error, ErrorKind, Path, Result};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,11 +56,11 @@ fn parts(event: &Event) -> BTreeMap<String, Value> {
         return parts;
     };
     if let Some(Value::Object(delta)) = actions.remove("stateDelta") {
-        parts.extend(
-            delta
-                .into_iter()
-                .map(|(key, value)| (format!("state key `{key}`"), value)),
-        );
+        // Marks follow from labels and guards, which a new version may add or remove.
+        let values = delta
+            .into_iter()
+            .filter(|(key, _)| marked_key(key).is_none());
+        parts.extend(values.map(|(key, value)| (format!("state key `{key}`"), value)));
     }
     parts.extend(
         actions
