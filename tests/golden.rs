@@ -6,6 +6,7 @@
 #![allow(
     dead_code,
     unused_imports,
+    clippy::duplicate_mod,
     clippy::unwrap_used,
     missing_docs,
     reason = "examples have functions that this test does not call"

@@ -290,7 +290,7 @@ const fn matters(spec: &Spec<'_>) -> bool {
 const fn has_agents(meta: &AgentMeta<'_>) -> bool {
     !matches!(meta.transfer, [])
         || matches!(meta.kind, AgentKind::Workflow)
-        || any!(tool in meta.tools => matches!(tool.agent, Some(_)))
+        || any!(tool in meta.tools => tool.agent.is_some())
 }
 
 /// Returns the labels of an agent and its tools.
