@@ -133,7 +133,7 @@ async fn make_beside(
     if let Some(cell) = cx.cell() {
         for (call, called) in calls.iter().zip(&all) {
             match called {
-                Ok(called) => cell.join(called.left.marks.clone()),
+                Ok(called) => cell.join(called.left.marks()),
                 // The error may quote the result.
                 Err(_) => tools
                     .get(&call.name)

@@ -114,13 +114,14 @@ fn mark_writes(
         .filter(|key| key.is_closed())
         .map(|key| stored_key(scope, key.name))
         .collect();
+    let read = left.marks();
     let delta = &mut left.state_delta;
     let keys: Vec<_> = delta.iter().map(|(key, _)| key.clone()).collect();
     for key in keys.iter().filter(|key| marked_key(key).is_none()) {
         let marks = if closed.iter().any(|closed| **closed == **key) {
-            left.marks.clone().without_text()
+            read.clone().without_text()
         } else {
-            left.marks.clone()
+            read.clone()
         };
         marks.write(key, delta, &run, true);
         // Calls of one reply may merge their values.

@@ -53,7 +53,7 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
             is_cut_off,
             ..
         } = turn.read_reply(answer, cx);
-        if calls.is_empty() && agent.answers_closed() {
+        if calls.is_empty() && cx.cell().is_some() && agent.answers_closed() {
             cx.show(Shown::Closed);
         }
         cx.emit(event).await?;
@@ -171,7 +171,7 @@ impl<'a> LlmTurn<'a> {
         spent?;
         if let Some(answer) = actions.set_model_response.take() {
             let event = with_output(self.agent, respond::event(&answer), answer);
-            if self.agent.answers_closed() {
+            if cx.cell().is_some() && self.agent.answers_closed() {
                 cx.show(Shown::Closed);
             }
             cx.emit(event).await?;

@@ -344,11 +344,13 @@ impl MarkCell {
 
 impl Run {
     /// Returns the rules of the workflow; `None` without `#[guards(...)]`.
+    #[inline]
     pub(crate) fn guard_rules(&self) -> Option<&GuardRules> {
         self.guards.get().map(|rules| &**rules)
     }
 
     /// Returns the cell of a turn that begins; `None` without guards.
+    #[inline]
     pub(crate) fn new_cell(&self) -> Option<Arc<MarkCell>> {
         self.guards.get().map(|_| Arc::default())
     }

@@ -16,7 +16,7 @@ pub(super) struct EventOrigin {
     pub(super) run_id: RunId,
     pub(super) scope: Option<Arc<KeyScope>>,
     /// The marks of the turn; `None` in a workflow without guards.
-    pub(super) stamp: Option<Stamp>,
+    pub(super) stamp: Option<Box<Stamp>>,
 }
 
 impl EventOrigin {
@@ -52,7 +52,7 @@ pub(super) fn draft_event(
     scope: Option<&KeyScope>,
     path: &Path,
     mut pending: Overlay,
-    stamp: Option<Stamp>,
+    stamp: Option<Box<Stamp>>,
 ) -> Result<Draft> {
     event.check_depth()?;
     let mut draft = Draft::new(event);

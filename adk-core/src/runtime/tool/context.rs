@@ -66,8 +66,14 @@ pub struct ToolRecord {
     #[serde(skip_serializing_if = "UsageByAgent::is_nothing")]
     pub usage: UsageByAgent,
     /// What the call and its agent have read, in a workflow with guards.
-    #[serde(default, skip_serializing_if = "Marks::is_none")]
-    pub(crate) marks: Marks,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) marks: Option<Box<Marks>>,
+}
+
+impl ToolRecord {
+    pub(crate) fn marks(&self) -> Marks {
+        self.marks.as_deref().cloned().unwrap_or_default()
+    }
 }
 
 accessors!(ToolContext, self => self.effects.run, &self.effects.by.agent, &self.effects.by.path);
@@ -121,7 +127,8 @@ impl ToolContext {
     }
 
     pub(crate) fn into_record(self) -> ToolRecord {
-        let marks = self.marks();
+        let marks = self.effects.marks.as_ref().map(|cell| cell.marks());
+        let marks = marks.filter(|marks| !marks.is_none()).map(Box::new);
         let (state_delta, artifact_delta) = self.effects.overlay.into_deltas();
         ToolRecord {
             actions: self.actions,
@@ -147,7 +154,9 @@ impl ToolContext {
             marks,
         } = left;
         (self.actions, self.usage) = (actions, usage);
-        self.note_marks(marks);
+        if let Some(marks) = marks {
+            self.note_marks(*marks);
+        }
         let overlay = &mut self.effects.overlay;
         overlay.state_delta = state_delta;
         if !artifact_delta.is_empty() {

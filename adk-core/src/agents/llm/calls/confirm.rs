@@ -230,7 +230,7 @@ async fn prepare_call(
         && !before.asks
         && let Some((tool, Some(sink))) = &tool
     {
-        before.blocked = sink.blocked(own.marks());
+        before.blocked = sink.blocked(own.marks()).map(Box::new);
         before.by = tool.meta().by.map(AnsweredBy::from);
     }
     Ok(PreparedCall {

@@ -36,7 +36,7 @@ pub(super) struct PreparedCall {
     pub(super) left: ToolRecord,
     /// Why the call needs the consent of a person, in a workflow with guards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) blocked: Option<Blocked>,
+    pub(super) blocked: Option<Box<Blocked>>,
     /// Answers to the questions of the tool itself. Not recorded here.
     #[serde(skip)]
     pub(super) answers: Vec<Value>,

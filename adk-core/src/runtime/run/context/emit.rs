@@ -319,7 +319,8 @@ impl Context {
         self.draft_with(event, stamp)
     }
 
-    fn draft_with(&mut self, mut event: Arc<Event>, stamp: Option<Stamp>) -> Result<Draft> {
+    #[inline]
+    fn draft_with(&mut self, mut event: Arc<Event>, stamp: Option<Box<Stamp>>) -> Result<Draft> {
         if event.partial {
             event.check_depth()?;
             let piece = Arc::make_mut(&mut event);

@@ -32,7 +32,7 @@ pub(crate) struct Frame {
     is_at_outer_path: bool,
     /// The index in [`Context::written`] of the first key of this turn.
     pub(super) first_written: usize,
-    pub(super) rare: Option<Box<RareFrame>>,
+    pub(in crate::runtime::run) rare: Option<Box<RareFrame>>,
 }
 
 /// Fields that few turns need. They are boxed, because each turn moves its frame five times. A
@@ -54,6 +54,16 @@ pub(crate) struct RareFrame {
     pub(crate) marks: Option<Arc<MarkCell>>,
 }
 
+impl RareFrame {
+    #[cold]
+    fn of_cell(cell: Arc<MarkCell>) -> Box<Self> {
+        Box::new(Self {
+            marks: Some(cell),
+            ..Self::default()
+        })
+    }
+}
+
 /// The reason why an agent has written nothing, if the agent knows it.
 pub(crate) struct NothingWritten {
     pub(crate) kind: ErrorKind,
@@ -62,6 +72,7 @@ pub(crate) struct NothingWritten {
 }
 
 impl Frame {
+    #[inline]
     pub(super) fn new(
         path: Path,
         is_addressable: bool,
@@ -79,12 +90,7 @@ impl Frame {
             is_addressable,
             is_at_outer_path: false,
             first_written,
-            rare: marks.map(|cell| {
-                Box::new(RareFrame {
-                    marks: Some(cell),
-                    ..RareFrame::default()
-                })
-            }),
+            rare: marks.map(RareFrame::of_cell),
         }
     }
 }

@@ -11,13 +11,19 @@ use std::sync::Arc;
 
 impl Context {
     /// Returns the cell of this turn; `None` without guards.
+    #[inline]
     pub(crate) fn cell(&self) -> Option<&Arc<MarkCell>> {
-        self.frame.marks.as_ref()
+        self.frame.rare.as_deref()?.marks.as_ref()
     }
 
     /// Returns the marks for the next event of this turn; `None` without guards.
-    pub(crate) fn stamp(&self) -> Option<Stamp> {
-        self.cell().map(|cell| Stamp {
+    #[inline]
+    pub(crate) fn stamp(&self) -> Option<Box<Stamp>> {
+        self.cell().map(|cell| self.stamp_of(cell))
+    }
+
+    fn stamp_of(&self, cell: &Arc<MarkCell>) -> Box<Stamp> {
+        Box::new(Stamp {
             shown: cell.take_next(),
             run: self.run.clone(),
             cell: cell.clone(),
@@ -55,6 +61,7 @@ impl Context {
     }
 
     /// Keeps what this turn has read, because it has failed.
+    #[inline]
     pub(crate) fn note_failure(&self) {
         if let (Some(cell), Some(rules)) = (self.cell(), self.run.guard_rules()) {
             rules.failed.join(cell.marks());
@@ -149,6 +156,7 @@ impl Context {
 
     /// Adds the marks of something that a callback or a plugin has made. It has no label, so it
     /// counts only under `strict`. The marks of what it has read count in any case.
+    #[inline]
     pub(crate) fn note_callback(&self) {
         if let (Some(cell), Some(rules)) = (self.cell(), self.run.guard_rules()) {
             cell.join(rules.of_unlabelled("a callback"));

@@ -33,11 +33,9 @@ pub(crate) struct Stamp {
 
 impl Stamp {
     /// Returns the marks of an event that something else made in place of that of the turn.
-    pub(crate) fn of_turn(self) -> Self {
-        Self {
-            shown: Shown::Turn,
-            ..self
-        }
+    pub(crate) fn of_turn(mut self: Box<Self>) -> Box<Self> {
+        self.shown = Shown::Turn;
+        self
     }
 
     /// Writes the marks into an event, whose keys are stored keys. Keys that have marks already
