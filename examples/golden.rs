@@ -1,9 +1,9 @@
 //! A recorded run as a test: `cargo test --example golden` asks no model and needs no key.
 //!
 //! ```text
-//! ADK_GOLDEN=record cargo test --example golden     # asks the model, with its key
-//! ADK_GOLDEN=changed cargo test --example golden    # asks only what a change of the program touches
-//! cargo adk golden                                  # lists differences that wait for a decision
+//! ADK_GOLDEN=record cargo test --example golden   # asks the model, with its key
+//! ADK_GOLDEN=changed cargo test --example golden  # asks only what a change of it touches
+//! cargo adk golden                                # lists differences that wait for a decision
 //! ```
 
 use adk::prelude::*;

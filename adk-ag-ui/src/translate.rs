@@ -298,8 +298,8 @@ impl Translator {
         usage.cached_input_tokens += new.cached_tokens;
     }
 
-    /// Translates a wait. The id of a confirmation, or of the question of a guard, contains the name
-    /// of the tool, and an agent asks for its calls in order.
+    /// Translates a wait. The id of a confirmation, or of the question of a guard, contains the
+    /// name of the tool, and an agent asks for its calls in order.
     fn interrupt(&mut self, wait: Waiting) -> Interrupt {
         let path = wait.path.to_string();
         let asks = |call: &OpenCall| {

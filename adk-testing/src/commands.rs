@@ -1,8 +1,8 @@
 //! [`Commands`]: the test by which the program `adk` uses the workflows of a crate.
 //!
 //! Only the crate itself knows its workflows, so a command such as `cargo adk audit` runs the test
-//! `adk_commands` of the crate. A variable of the environment holds the [`CommandRequest`]; the test
-//! writes a [`CommandReport`] to a file, because the test harness captures what a test prints.
+//! `adk_commands` of the crate. A variable of the environment holds the [`CommandRequest`]; the
+//! test writes a [`CommandReport`] to a file, because the test harness captures what a test prints.
 //! Without the variable the test only checks that the workflows can be audited.
 
 mod audit;
@@ -35,7 +35,8 @@ use std::fmt;
 /// async fn adk_commands() -> Result<()> {
 ///     adk::testing::commands().workflow(Writing::default()).run().await
 /// }
-/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(adk_commands()).unwrap();
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(adk_commands()).unwrap();
 /// ```
 pub fn commands() -> Commands {
     Commands {

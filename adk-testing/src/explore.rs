@@ -89,11 +89,13 @@ where
         others: Vec::new(),
         waits: Vec::new(),
         checks: Vec::new(),
-        crashes: 1,
-        deviations: 2,
-        at_most: 10_000,
-        may_fail: false,
-        is_reduced: true,
+        scope: SearchScope {
+            crashes: 1,
+            deviations: 2,
+            at_most: 10_000,
+            may_fail: false,
+            is_reduced: true,
+        },
         replay: None,
         fault: None,
         location: Location::caller(),
@@ -118,15 +120,21 @@ pub struct Explore<'a, W: Workflow + ?Sized, R = NoResources> {
     others: Vec<OtherAnswer>,
     waits: Vec<WaitValues>,
     checks: Vec<Box<Check<'a>>>,
+    scope: SearchScope,
+    replay: Option<Vec<String>>,
+    /// A mistake in the settings.
+    fault: Option<Error>,
+    location: &'static Location<'static>,
+}
+
+/// Which histories are played, and which are bad.
+#[derive(Clone, Copy)]
+struct SearchScope {
     crashes: usize,
     deviations: usize,
     at_most: usize,
     may_fail: bool,
     is_reduced: bool,
-    replay: Option<Vec<String>>,
-    /// A mistake in the settings.
-    fault: Option<Error>,
-    location: &'static Location<'static>,
 }
 
 type SetRunner<'a, R> =
@@ -162,11 +170,7 @@ impl<'a, W: Workflow + ?Sized> Explore<'a, W> {
             others: self.others,
             waits: self.waits,
             checks: self.checks,
-            crashes: self.crashes,
-            deviations: self.deviations,
-            at_most: self.at_most,
-            may_fail: self.may_fail,
-            is_reduced: self.is_reduced,
+            scope: self.scope,
             replay: self.replay,
             fault: self.fault.or(late),
             location: self.location,
@@ -230,21 +234,21 @@ impl<'a, W: Workflow + ?Sized, R> Explore<'a, W, R> {
     /// A process dies before an event, a question or the end of the run is stored, before a call,
     /// and between a call and its record. Another process then resumes the run.
     pub fn crashes(mut self, most: usize) -> Self {
-        self.crashes = most;
+        self.scope.crashes = most;
         self
     }
 
     /// Sets the largest number of actions in one history that come in another order than the
     /// default. Default: 2. Orders of parts that commute are left out.
     pub fn deviations(mut self, most: usize) -> Self {
-        self.deviations = most;
+        self.scope.deviations = most;
         self
     }
 
     /// Sets the largest number of histories. Default: 10,000. The report says if it has cut the
     /// search.
     pub fn at_most(mut self, histories: usize) -> Self {
-        self.at_most = histories;
+        self.scope.at_most = histories;
         self
     }
 
@@ -259,13 +263,13 @@ impl<'a, W: Workflow + ?Sized, R> Explore<'a, W, R> {
     /// Accepts runs that fail. By default, a history whose run fails is bad. A run that cannot be
     /// resumed, because it does not repeat what it has recorded, is always bad.
     pub fn may_fail(mut self) -> Self {
-        self.may_fail = true;
+        self.scope.may_fail = true;
         self
     }
 
     /// Also plays the orders that commute, to test the reduction itself.
     pub fn all_orders(mut self) -> Self {
-        self.is_reduced = false;
+        self.scope.is_reduced = false;
         self
     }
 
@@ -338,9 +342,9 @@ impl<W: Workflow + ?Sized, R> fmt::Debug for Explore<'_, W, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Explore")
             .field("workflow", &self.workflow.as_agent().meta().name)
-            .field("crashes", &self.crashes)
-            .field("deviations", &self.deviations)
-            .field("at_most", &self.at_most)
+            .field("crashes", &self.scope.crashes)
+            .field("deviations", &self.scope.deviations)
+            .field("at_most", &self.scope.at_most)
             .finish_non_exhaustive()
     }
 }

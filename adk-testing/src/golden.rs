@@ -19,7 +19,7 @@
 //!
 //! | `ADK_GOLDEN` | effect |
 //! |---|---|
-//! | not set | answers all calls from the record; fails on a difference, and writes new versions of the files |
+//! | not set | answers from the record; fails on a difference, and writes new files |
 //! | `record` | asks models, tools and people for everything, and writes the files |
 //! | `changed` | prints the calls whose inputs have changed, and asks only for those |
 //!

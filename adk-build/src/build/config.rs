@@ -45,8 +45,8 @@ impl Tree {
     /// - `flow_checks`, `state` (the root): whether keys and exits are checked, and keys with their
     ///   initial values; ADK does not have these fields
     /// - `guards` (the root): the rules about text that strangers wrote, [`TreeGuards`], as an
-    ///   object with `untrusted` and `private` (lists of keys), `fresh` and `strict`, or `false` for
-    ///   no checks of labels; ADK does not have this field
+    ///   object with `untrusted` and `private` (lists of keys), `fresh` and `strict`, or `false`
+    ///   for no checks of labels; ADK does not have this field
     ///
     /// For a format other than JSON, parse the text into a [`Value`] with the crate of the format.
     ///

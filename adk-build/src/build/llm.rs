@@ -11,6 +11,7 @@ pub(super) use output::OutputType;
 use super::guards::TreeGuards;
 use super::item::{AsPart, IntoAgent, IntoAgents, SubAgent};
 use super::tree::TreeOptions;
+use adk_core::__private::build::DescribedTools;
 use adk_core::Name;
 use adk_core::llm::{Compaction, IncludeContents, Instruction, LlmSettings, Retry};
 use adk_core::model::ModelRef;
@@ -35,8 +36,7 @@ pub struct LlmAgentBuilder {
     include_contents: IncludeContents,
     compact: Option<Compaction>,
     answer: AnswerOptions,
-    tools: Vec<Arc<dyn DynTool>>,
-    toolsets: Vec<DeclaredToolset>,
+    tools: DescribedTools,
     sub_agents: Vec<SubAgent>,
     disallow_transfer: (bool, bool),
     settings: LlmSettings,
@@ -131,14 +131,14 @@ impl LlmAgentBuilder {
     /// Adds a tool.
     #[must_use]
     pub fn tool(mut self, tool: impl DynTool) -> Self {
-        self.tools.push(Arc::new(tool));
+        self.tools.own.push(Arc::new(tool));
         self
     }
 
     /// Adds tools.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn DynTool>>) -> Self {
-        self.tools.extend(tools);
+        self.tools.own.extend(tools);
         self
     }
 
@@ -146,7 +146,7 @@ impl LlmAgentBuilder {
     /// is restricted to the tools of a file.
     #[must_use]
     pub fn toolset(mut self, toolset: impl Into<DeclaredToolset>) -> Self {
-        self.toolsets.push(toolset.into());
+        self.tools.sets.push(toolset.into());
         self
     }
 

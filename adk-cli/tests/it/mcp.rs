@@ -130,7 +130,7 @@ fn a_second_pull_keeps_reviewed_labels_and_reports_changes() {
     let output = pull(r#"{"readOnlyHint": false}"#);
     assert_eq!(output.err, "weather.mcp.json: 2 tools, no changes\n");
     fs::write(&path, "{}").unwrap();
-    let why = "weather.mcp.json: the earlier file of the toolset was not written by `adk mcp pull`; \
-        help: remove the file, and pull again";
+    let why = "weather.mcp.json: the earlier file of the toolset was not written by `adk mcp \
+        pull`; help: remove the file, and pull again";
     pull("{}").assert_error(2, why);
 }

@@ -2,7 +2,7 @@
 
 pub use super::wire::LiveIf;
 pub use crate::agents::ask::form::AnswerForm;
-pub use crate::agents::description::{AgentDescription, DescriptionParts};
+pub use crate::agents::description::{AgentDescription, DescribedTools, DescriptionParts};
 pub use crate::agents::llm::LlmAgent;
 pub use crate::agents::llm::agent::LlmParts;
 pub use crate::agents::llm::agent::declare::ANSWER_ATTEMPTS;

@@ -27,13 +27,25 @@ pub struct DescriptionParts {
     pub description: String,
     pub prompts: Vec<String>,
     pub writes: Vec<Key>,
-    pub tools: Vec<Arc<dyn DynTool>>,
-    pub toolsets: Vec<DeclaredToolset>,
+    pub tools: DescribedTools,
     pub guards: Option<OwnedGuards>,
     pub context: DescribedContext,
     pub transfer: Vec<Arc<dyn DynAgent>>,
     pub max_turns: Option<u32>,
     pub answer: DescribedAnswer,
+}
+
+/// The tools of an agent that is built at run time.
+#[derive(Clone, Default)]
+pub struct DescribedTools {
+    pub own: Vec<Arc<dyn DynTool>>,
+    pub sets: Vec<DeclaredToolset>,
+}
+
+impl DescribedTools {
+    pub fn is_empty(&self) -> bool {
+        self.own.is_empty() && self.sets.is_empty()
+    }
 }
 
 /// What an agent sees.
@@ -66,8 +78,7 @@ impl DescriptionParts {
             description: String::new(),
             prompts: Vec::new(),
             writes: Vec::new(),
-            tools: Vec::new(),
-            toolsets: Vec::new(),
+            tools: DescribedTools::default(),
             guards: None,
             context: DescribedContext::default(),
             transfer: Vec::new(),
@@ -131,15 +142,22 @@ impl AgentDescription {
             writes: parts.writes.iter().map(Key::spec).collect(),
             tools: parts
                 .tools
+                .own
                 .iter()
                 .map(|tool| *tool.meta())
-                .chain(parts.toolsets.iter().flat_map(DeclaredToolset::known_tools))
+                .chain(
+                    parts
+                        .tools
+                        .sets
+                        .iter()
+                        .flat_map(DeclaredToolset::known_tools),
+                )
                 .collect(),
             transfer: parts.transfer.iter().map(|agent| agent.meta()).collect(),
         });
         let made = OwnedMeta::new(listed, |listed| {
             let (parts, lists) = (listed.borrow_owner(), listed.borrow_dependent());
-            let unknown = DeclaredToolset::unknown_labels(&parts.toolsets);
+            let unknown = DeclaredToolset::unknown_labels(&parts.tools.sets);
             let meta = AgentMeta::new(parts.kind, &parts.name)
                 .definition(&parts.definition)
                 .description(&parts.description)

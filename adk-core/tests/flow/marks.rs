@@ -250,7 +250,8 @@ fn marks_reach_only_sinks_that_are_found() {
     writeln!(
         text,
         "flow, marks: ADK_SEED={first} ADK_TREES={trees}: {} trees, {} refused, {} of them \
-         without a reached sink, {} sinks reached, {} findings, {} of them not reached, {} missed, {:.1} s\n  {:?}",
+         without a reached sink, {} sinks reached, {} findings, {} of them not reached, {} \
+         missed, {:.1} s\n  {:?}",
         counts.trees,
         counts.refused,
         counts.for_nothing,

@@ -233,7 +233,8 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let name = code!("{text:?}, ::core::concat!(::core::module_path!(), \"::{text}\"),");
     let (scope, may_exit) = (place::scope(), read(may_exit));
     let described = quote! {
-        #meta(#name #scope, #description, #reads, &[#(#writes),*], #may_exit) #exits #timeout #labels #place
+        #meta(#name #scope, #description, #reads, &[#(#writes),*], #may_exit)
+            #exits #timeout #labels #place
     };
     match sees {
         Some(has_context) => quote!(__adk::check::sees_all(#described, #has_context)),

@@ -150,7 +150,12 @@ async fn a_stored_failure_has_its_path_and_its_remedy() {
     let (status, stored) =
         send(served.get(&format!("/v1/runs/{}", run["run"].as_str().unwrap()))).await;
     assert_eq!(status, StatusCode::OK);
-    let error = json!({"kind": "agent", "message": "cannot write about dogs", "path": "failing/fails", "help": "ask for another"});
+    let error = json!({
+        "kind": "agent",
+        "message": "cannot write about dogs",
+        "path": "failing/fails",
+        "help": "ask for another",
+    });
     assert_eq!(stored["error"], error);
     served.stop().await.unwrap();
 }

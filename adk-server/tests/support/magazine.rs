@@ -120,11 +120,17 @@ workflow! {
             max_turns: 3,
         }
         /// Reads it as a subscriber would.
-        agent critic -> criticism: String { instruction: "Criticise this post in one sentence:\n{draft}" }
+        agent critic -> criticism: String {
+            instruction: "Criticise this post in one sentence:\n{draft}",
+        }
         /// Applies the criticism.
-        agent refiner -> draft: String { instruction: "Improve this post:\n{draft}\nThe critic says: {criticism}" }
+        agent refiner -> draft: String {
+            instruction: "Improve this post:\n{draft}\nThe critic says: {criticism}",
+        }
         /// Changes the draft as the editor wants it.
-        agent reviser -> draft: String { instruction: "Change this post:\n{draft}\nThe editor says: {verdict}" }
+        agent reviser -> draft: String {
+            instruction: "Change this post:\n{draft}\nThe editor says: {verdict}",
+        }
 
         writer;
         improving: loop(max = 2) < critic; refiner >;

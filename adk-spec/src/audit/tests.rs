@@ -73,7 +73,8 @@ Desk (src/desk.rs:27)   guards: untrusted(ticket), fresh, strict
   sinks      fetch_page (sends)            rater     no private data
              send_mail (acts)              sender    no untrusted text
   cleaned    rater -> urgency: Urgency     no text
-             glossary -> subject           trusts: \"Keeps the words of the glossary.\" (src/desk.rs:20)
+             glossary -> subject           trusts: \"Keeps the words of the glossary.\" \
+ (src/desk.rs:20)
              await fine, shows {draft}     a person; the default `false` leads elsewhere
   not seen   the bodies of 1 function and 3 tools
   refused    nothing"
@@ -84,7 +85,8 @@ Desk (src/desk.rs:27)   guards: untrusted(ticket), fresh, strict
 fn the_report_as_json() {
     let audit = serde_json::to_string(&desk().audit()).expect("JSON");
     let expected = [
-        r#"{"workflow":"desk","guards":{"untrusted":["ticket"],"private":[],"fresh":true,"strict":true},"#,
+        r#"{"workflow":"desk","guards":"#,
+        r#"{"untrusted":["ticket"],"private":[],"fresh":true,"strict":true},"#,
         r#""sources":[{"name":"ticket","label":"untrusted","seenBy":["glossary","rater"]},"#,
         r#"{"name":"fetch_page","label":"untrusted","seenBy":["rater"]},"#,
         r#"{"name":"find_orders","label":"private","seenBy":["clerk"]}],"#,
@@ -213,9 +215,11 @@ fn a_person_who_confirms_calls() {
         lines(&spec)[1..5],
         [
             "  sinks      send (acts)                   clerk     a person agrees to each call",
-            "             pay (acts)                    clerk     a person agrees to the calls that it selects",
+            "             pay (acts)                    clerk     a person agrees to the calls that \
+             it selects",
             "  cleaned    clerk, send                   a person, each call",
-            "             clerk, pay                    a person, the calls that its predicate selects",
+            "             clerk, pay                    a person, the calls that its predicate \
+             selects",
         ]
     );
     let strict = spec.audit().strict();

@@ -131,7 +131,7 @@ macro_rules! search {
             }
             i += 1;
         }
-        (walked.limit(), walked.root)
+        (walked.limit(), walked.now.root)
     }};
 }
 
@@ -221,11 +221,11 @@ fn messages(spec: &Spec<'_>, walked: &LabelWalk<'_, '_>) -> Vec<(usize, Message)
         .collect();
     let limit = walked.limit();
     if limit != Limit::None
-        && let Some(step) = spec.steps.get(walked.root)
+        && let Some(step) = spec.steps.get(walked.now.root)
     {
         let mut message = Message::new();
         describe::limit(&mut message, step, limit);
-        found.push((walked.root, message));
+        found.push((walked.now.root, message));
     }
     found.sort_by_key(|(at, _)| *at);
     found

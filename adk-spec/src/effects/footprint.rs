@@ -1,5 +1,5 @@
-//! [`Footprint`]: the keys and effects of a part of a block with concurrent parts. It decides whether
-//! the order of two parts can matter.
+//! [`Footprint`]: the keys and effects of a part of a block with concurrent parts. It decides
+//! whether the order of two parts can matter.
 
 use super::below::contains;
 use super::{Act, Effects};

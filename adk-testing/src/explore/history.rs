@@ -255,7 +255,7 @@ where
                 options.push((Choice::new(kind(ChoiceKind::Answer), text), effect));
             }
         }
-        if self.explore.is_reduced {
+        if self.explore.scope.is_reduced {
             let choices = options
                 .iter_mut()
                 .filter_map(|(choice, effect)| match effect {
@@ -296,14 +296,16 @@ where
     fn order(&self) -> Order<'_> {
         Order {
             workflow: self.explore.workflow.as_agent().meta(),
-            may_die: self.deaths < self.explore.crashes,
+            may_die: self.deaths < self.explore.scope.crashes,
         }
     }
 
     /// Notes whether the last decision has begun parts of a block whose order may matter, so that
     /// the run may also go ahead.
     fn note_new_parts(&mut self, new: &[Point]) {
-        if self.order().has_new_parts(new, self.explore.is_reduced)
+        if self
+            .order()
+            .has_new_parts(new, self.explore.scope.is_reduced)
             && let Some(last) = self.decisions.last_mut()
         {
             let choices = last.choices.iter_mut();

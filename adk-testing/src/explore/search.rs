@@ -27,7 +27,7 @@ where
         let mut next = Vec::new();
         let count = level.len();
         for (at, plan) in level.into_iter().enumerate() {
-            if report.histories >= explore.at_most {
+            if report.histories >= explore.scope.at_most {
                 report.left = count - at + next.len();
                 return Ok(report);
             }
@@ -54,6 +54,7 @@ where
             if !is_replay {
                 // No more histories can be played than are left.
                 let room = explore
+                    .scope
                     .at_most
                     .saturating_sub(report.histories + next.len());
                 let mut further = further(explore, &plan, &played);
@@ -73,8 +74,8 @@ fn further<'p, W: Workflow + ?Sized, R>(
     played: &'p Played,
 ) -> impl Iterator<Item = Vec<Deviation>> + use<'p, W, R> {
     let count = |kind| plan.iter().filter(|choice| choice.kind == kind).count();
-    let may_reorder = count(ChoiceKind::Order) < explore.deviations;
-    let may_die = count(ChoiceKind::Death) < explore.crashes;
+    let may_reorder = count(ChoiceKind::Order) < explore.scope.deviations;
+    let may_die = count(ChoiceKind::Death) < explore.scope.crashes;
     let is_cut_off = played.world.has_failure();
     let first = plan.last().map_or(0, |last| last.at + 1);
     let decisions = played.decisions.iter().enumerate().skip(first);
@@ -110,7 +111,7 @@ fn read_choices(choices: &[String]) -> Result<Vec<Deviation>> {
 
 /// Returns what is wrong with the world at the end of a history.
 fn fault_of<W: Workflow + ?Sized, R>(explore: &Explore<'_, W, R>, world: &World) -> Option<String> {
-    world.fault(explore.may_fail).or_else(|| {
+    world.fault(explore.scope.may_fail).or_else(|| {
         explore.checks.iter().find_map(|check| {
             let checked = catch_unwind(AssertUnwindSafe(|| check(world)));
             checked.unwrap_or_else(|panic| Some(panic_text(&*panic)))

@@ -187,27 +187,12 @@ impl Tape {
             }
         };
         if !makes {
-            let source = if is_same {
+            self.note(note(if is_same {
                 AnswerSource::Recorded
             } else {
                 AnswerSource::Stale
-            };
-            self.note(note(source));
-            let answer = recorded.unwrap_or_else(|| no_answer(&place));
-            let record = self.record_of(&answer);
-            let given_to = match (&answer.asked, &digest) {
-                (Some(asked), Some(now)) if asked != now => {
-                    answer.given_to.clone().or_else(|| Some(asked.clone()))
-                }
-                _ => answer.given_to.clone(),
-            };
-            let asked = digest.or_else(|| answer.asked.clone());
-            self.give(Answer {
-                asked,
-                given_to,
-                ..answer
-            });
-            return Ok(record);
+            }));
+            return Ok(self.replay(recorded.unwrap_or_else(|| no_answer(&place)), digest));
         }
         self.note(note(AnswerSource::Made));
         if self.mode == RunMode::Changed && self.may_act_again(&key) {
@@ -230,6 +215,24 @@ impl Tape {
             result: result_of(&record),
         });
         Ok(record)
+    }
+
+    /// Gives a recorded answer to a call with these inputs.
+    fn replay(&self, answer: Answer, digest: Option<String>) -> Value {
+        let record = self.record_of(&answer);
+        let given_to = match (&answer.asked, &digest) {
+            (Some(asked), Some(now)) if asked != now => {
+                answer.given_to.clone().or_else(|| Some(asked.clone()))
+            }
+            _ => answer.given_to.clone(),
+        };
+        let asked = digest.or_else(|| answer.asked.clone());
+        self.give(Answer {
+            asked,
+            given_to,
+            ..answer
+        });
+        record
     }
 
     /// Returns whether the recorded run reached a limit around a call.
@@ -455,8 +458,8 @@ impl Tape {
         Holding { tape: self, id }
     }
 
-    /// Lets the first limit end or new events be committed, or fails the replay: nothing in it moves
-    /// any more.
+    /// Lets the first limit end or new events be committed, or fails the replay: nothing in it
+    /// moves any more.
     pub(super) fn give_up(&self) {
         let mut state = self.state();
         let limit = state.held.iter().find_map(|held| match &held.what {

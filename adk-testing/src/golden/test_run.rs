@@ -547,7 +547,8 @@ impl<'a> TestRun<'a> {
             .filter_map(Value::as_u64)
             .sum();
         eprintln!(
-            "golden `{name}` asks {} again, at least: {}; the recorded answers used {tokens} tokens",
+            "golden `{name}` asks {} again, at least: {}; the recorded answers used {tokens} \
+             tokens",
             counted(places.len() as u64, "call"),
             if places.is_empty() {
                 "none".to_owned()

@@ -70,7 +70,8 @@ async fn a_tool_that_acts_runs_once_and_a_person_is_asked_once() {
     record.run(&workflow, "the rent").await.unwrap();
     let golden = folder.read("golden");
     for line in [
-        "agreed                    await, reads bill\n  asks \"Pay the rent?\"\n  writes agreed = true",
+        "agreed                    await, reads bill\n  asks \"Pay the rent?\"\n  \
+         writes agreed = true",
         "  calls pay {\"amount\":250}  ->  \"paid 250\"\n",
         "  writes receipt = \"receipt of 250\"",
         "tools clerk\n  pay(amount: ",

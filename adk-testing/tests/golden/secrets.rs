@@ -53,7 +53,9 @@ fn find(
 
 workflow! {
     /// Answers a customer.
-    pub Desk(password: Secret<String>, question: String) -> (answer: String, token: Secret<String>) {
+    pub Desk(password: Secret<String>, question: String)
+        -> (answer: String, token: Secret<String>)
+    {
         let own: Secret<String> = marker(18).as_str().into();
         state session: Secret<String>;
         agent clerk -> answer: String {

@@ -61,7 +61,7 @@ impl LlmAgentBuilder {
     /// Returns the faults of the agent itself.
     fn own_faults(&self) -> Vec<Diagnostic> {
         let mut faults = Vec::new();
-        for tool in &self.tools {
+        for tool in &self.tools.own {
             let declaration = tool.declaration_dyn();
             if declaration
                 .parameters
@@ -76,7 +76,7 @@ impl LlmAgentBuilder {
                 faults.push(Diagnostic::new(Check::ToolArgument, &*self.name, fact));
             }
         }
-        for toolset in &self.toolsets {
+        for toolset in &self.tools.sets {
             if let Some(fault) = toolset_fault(toolset) {
                 let fact = fault.trim_start_matches("syntax: ");
                 faults.push(Diagnostic::new(Check::Syntax, &*self.name, fact));
@@ -166,9 +166,8 @@ impl LlmAgentBuilder {
             .collect();
         let kept = self.sub_agents.iter().filter(|part| part.depth() < DEEPEST);
         parts.transfer = kept.map(SubAgent::to_agent).collect();
-        parts.toolsets = self.toolsets;
         parts.guards = self.options.guards.rules.map(OwnedGuards::new);
-        let short = self.tools.is_empty() && parts.toolsets.is_empty() && parts.transfer.is_empty();
+        let short = self.tools.is_empty() && parts.transfer.is_empty();
         let is_text = match &self.answer.form {
             Some(OutputType::Schema(_)) => false,
             Some(OutputType::Type { output, .. }) => output.schema.is_none(),

@@ -99,8 +99,8 @@ impl LlmAgent {
             disallow_transfer,
             settings,
         } = parts;
-        let tools = ToolList(parts.tools.clone());
-        let toolsets = parts.toolsets.iter().cloned();
+        let tools = ToolList(parts.tools.own.clone());
+        let toolsets = parts.tools.sets.iter().cloned();
         let toolsets = ToolsetList(toolsets.map(DeclaredToolset::into_dyn).collect());
         let max_turns = settings.max_turns;
         Self {

@@ -338,17 +338,12 @@ impl AgentUpdate<'_> {
             text,
             is_in_call: false,
         };
-        match run
-            .commit_update(
-                at,
-                NamedUpdate {
-                    name,
-                    scope,
-                    update,
-                },
-            )
-            .await
-        {
+        let named = NamedUpdate {
+            name,
+            scope,
+            update,
+        };
+        match run.commit_update(at, named).await {
             Ok(stored) => finish_update(run, &stored, &key, written).await,
             Err(error) => {
                 // Nothing was stored, so the set keys stay pending.

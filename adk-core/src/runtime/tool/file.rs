@@ -50,8 +50,8 @@ impl<'a> ToolEntry<'a> {
     }
 }
 
-/// Returns the file that pins a toolset to these tools, as `adk mcp pull` writes it, with the labels
-/// that the annotations of the tools propose.
+/// Returns the file that pins a toolset to these tools, as `adk mcp pull` writes it, with the
+/// labels that the annotations of the tools propose.
 ///
 /// # Errors
 /// Fails when a schema cannot be encoded as JSON.

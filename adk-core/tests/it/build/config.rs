@@ -217,8 +217,8 @@ sub_agents[10].config_path: field-unknown: the registry has no document `nowhere
     it to the registry
 sub_agents[11]: syntax: an agent is null; help: write its fields, or a name
 max_iterations: field-unknown: a `SequentialAgent` has no field `max_iterations`; help: use one of \
-    `flow_checks`, `state`, `guards`, `agent_class`, `name`, `description`, `before_agent_callbacks`, \
-    `after_agent_callbacks`, `sub_agents`
+    `flow_checks`, `state`, `guards`, `agent_class`, `name`, `description`, \
+    `before_agent_callbacks`, `after_agent_callbacks`, `sub_agents`
 sub_agents[1].sub_agents: block-empty: block `again` has no steps; help: remove it, or put an \
     agent into it
 sub_agents[6].name: name-duplicate: `writer` has the same name as a step before it; help: give one \

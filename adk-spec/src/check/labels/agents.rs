@@ -177,7 +177,7 @@ impl<'a> LabelWalk<'_, 'a> {
             let is_new = !context.is_within(before) || self.states.count_marks() != marked;
             repeats = is_new && !self.is_over();
         }
-        self.errors = self.errors.or(context);
+        self.now.errors = self.now.errors.or(context);
         let agent = place.agent;
         let has_nothing = place.is_plain
             && matches!(
@@ -359,7 +359,7 @@ impl<'a> LabelWalk<'_, 'a> {
 
     /// Returns the marks of a key that an agent reads.
     const fn key(&mut self, hash: u64, optional: bool, is_closed: bool) -> Marks {
-        self.reads_absent = self.reads_absent || optional;
+        self.now.reads_absent = self.now.reads_absent || optional;
         let mut read = self.states.read(hash);
         if is_closed {
             read.untrusted = 0;
@@ -421,12 +421,12 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     const fn call_agent(&mut self, place: &Place<'a>, context: Marks) -> Marks {
-        if self.nested == DEEPEST {
-            self.is_too_deep = true;
+        if self.now.nested == DEEPEST {
+            self.now.is_too_deep = true;
             return Marks::NONE;
         }
         let agent = place.agent;
-        self.nested += 1;
+        self.now.nested += 1;
         self.open_call();
         if self.is_over() {
             return Marks::NONE;
@@ -440,10 +440,10 @@ impl<'a> LabelWalk<'_, 'a> {
             AgentKind::Await => Marks::NONE,
         };
         // The caller reads the error of a failed call, and no later step does.
-        let errors = self.errors;
-        self.errors = Marks::NONE;
+        let errors = self.now.errors;
+        self.now.errors = Marks::NONE;
         self.close_call();
-        self.nested -= 1;
+        self.now.nested -= 1;
         if self.is_over() {
             return Marks::NONE;
         }
@@ -594,7 +594,7 @@ impl<'a> LabelWalk<'_, 'a> {
             self.function_sink(marks, meta, &ways);
         }
         marks = self.source(marks, meta.labels, How::Function, meta.name, "");
-        self.errors = self.errors.or(marks);
+        self.now.errors = self.now.errors.or(marks);
         if meta.labels.has(Labels::TRUSTS) {
             self.note_trust(marks, place);
             marks = Marks::NONE;
@@ -614,7 +614,7 @@ impl<'a> LabelWalk<'_, 'a> {
         each!(key in meta.writes => { self.write(key.name, Marks::NONE, !key.optional, false) });
         if !meta.default.is_empty() {
             self.states.head_mut(NOW).ask(at);
-            self.has_asked = true;
+            self.now.has_asked = true;
         }
     }
 

@@ -22,7 +22,7 @@ impl LabelWalk<'_, '_> {
 
     /// Returns what an agent sees that gets the context.
     pub(super) const fn everything(&mut self) -> Marks {
-        self.reads_all = true;
+        self.now.reads_all = true;
         self.states.everything(NOW).or(self.states.at.around)
     }
 
@@ -41,7 +41,7 @@ impl LabelWalk<'_, '_> {
                 },
             }
         }
-        self.states.at.repeats
+        self.states.at.blocks.repeats
     }
 
     /// Returns whether the current step is in a branch or an element. A call of an agent as a tool
@@ -59,7 +59,7 @@ impl LabelWalk<'_, '_> {
                 }
             }
         }
-        self.states.at.is_in_branch
+        self.states.at.blocks.is_in_branch
     }
 
     /// Ends the branches of a `parallel`.
@@ -69,7 +69,7 @@ impl LabelWalk<'_, '_> {
         if self.is_in_branch() {
             self.states.join_last(exit, entry);
         }
-        if self.reads_all {
+        if self.now.reads_all {
             let place = self.branches(self.block(depth).at);
             self.kept.add(place, "", self.states.written, true);
         }

@@ -141,17 +141,7 @@ const fn remedies(m: &mut Message, finding: &Finding<'_>, causes: &Causes<'_, '_
     let (ways, mut is_first) = (&finding.ways, true);
     if finding.is_unlabelled {
         or(m, &mut is_first);
-        m.push("give `");
-        m.push(if finding.tool.is_empty() {
-            finding.agent
-        } else {
-            finding.tool
-        });
-        m.push("` its labels");
-        if !finding.toolset.is_empty() {
-            m.all(&[" in the file of toolset `", finding.toolset, "`"]);
-        }
-        m.push(", or `local`: `strict` counts what has no label as all of them");
+        give_labels(m, finding);
     }
     match finding.kind {
         // A tool that asks cannot be in an agent that is itself a tool.
@@ -222,6 +212,20 @@ const fn remedies(m: &mut Message, finding: &Finding<'_>, causes: &Causes<'_, '_
     if !has_part {
         m.push("keep the text of strangers out of its context");
     }
+}
+
+const fn give_labels(m: &mut Message, finding: &Finding<'_>) {
+    m.push("give `");
+    m.push(if finding.tool.is_empty() {
+        finding.agent
+    } else {
+        finding.tool
+    });
+    m.push("` its labels");
+    if !finding.toolset.is_empty() {
+        m.all(&[" in the file of toolset `", finding.toolset, "`"]);
+    }
+    m.push(", or `local`: `strict` counts what has no label as all of them");
 }
 
 /// Begins one more remedy.
@@ -301,7 +305,8 @@ const fn close_keys(m: &mut Message, finding: &Finding<'_>, causes: &Causes<'_, 
         m.all(&[", or let `", writer, "` answer", TYPES]);
     }
     m.push(
-        ", or pass the text through a function with `#[agent(trusts)]`, whose author answers for it",
+        ", or pass the text through a function with `#[agent(trusts)]`, whose author answers for \
+         it",
     );
 }
 

@@ -15,8 +15,8 @@ impl<'a> LabelWalk<'_, 'a> {
     /// Walks the steps of a workflow inside the current one. Returns the marks of its result as a
     /// tool.
     pub(super) const fn workflow(&mut self, place: &Place<'a>, request: Option<Marks>) -> Marks {
-        if self.nested == DEEPEST {
-            self.is_too_deep = true;
+        if self.now.nested == DEEPEST {
+            self.now.is_too_deep = true;
             return Marks::NONE;
         }
         let (meta, outer, was_guarded) = (place.agent, self.states.at, self.is_guarded);
@@ -37,8 +37,8 @@ impl<'a> LabelWalk<'_, 'a> {
         let level = &mut self.states.at;
         level.outputs = meta.writes;
         level.around = around.or(outer.around);
-        (level.repeats, level.is_in_branch) = (repeats, is_in_branch);
-        self.nested += 1;
+        (level.blocks.repeats, level.blocks.is_in_branch) = (repeats, is_in_branch);
+        self.now.nested += 1;
         self.states.set_speech(speech.0, speech.1, speech.2);
         self.states.head_mut(NOW).speaker = speaker;
         self.enter_keys(place, &outer, request);
@@ -46,7 +46,7 @@ impl<'a> LabelWalk<'_, 'a> {
         if self.is_over() {
             return Marks::NONE;
         }
-        self.nested -= 1;
+        self.now.nested -= 1;
         self.is_guarded = was_guarded;
         self.exit_workflow(place, outer, request.is_some())
     }
@@ -73,7 +73,7 @@ impl<'a> LabelWalk<'_, 'a> {
         let mut all = place.effects();
         while let Some(effect) = all.next() {
             if let Act::Read { spec, .. } = effect.act {
-                self.reads_absent = self.reads_absent || spec.optional;
+                self.now.reads_absent = self.now.reads_absent || spec.optional;
                 let marks = self.states.read_at(outer, hash(effect.key), NOW);
                 let marks = if spec.is_closed() {
                     marks.without_text()
@@ -95,7 +95,7 @@ impl<'a> LabelWalk<'_, 'a> {
     /// Gives a nested workflow what its keys hold before it begins: an output is a key of the
     /// workflow around it, and any other key has its value of an earlier execution.
     const fn enter_own_keys(&mut self, place: &Place<'a>, outer: &Level<'a>) {
-        if self.states.at.repeats {
+        if self.states.at.blocks.repeats {
             let (id, mut from) = (self.states.at.id, 0);
             while let Some((at, key)) = self.kept.next(id, from) {
                 if key.name.is_empty() {
@@ -131,6 +131,19 @@ impl<'a> LabelWalk<'_, 'a> {
         });
     }
 
+    /// Ends the effect of questions whose answers a nested workflow may have written. A write of
+    /// clean text leaves no other trace.
+    const fn forget_answers(&mut self, place: &Place<'a>) {
+        if self.states.head(NOW).has_questions() {
+            let mut all = Effects::writes(place.step, place.renames);
+            while let Some(effect) = all.next() {
+                if effect.act.is_write() {
+                    self.forget_questions(effect.key);
+                }
+            }
+        }
+    }
+
     /// Ends a nested workflow: its outputs and the keys of the session have their marks in the
     /// workflow around it. Returns the marks of its result as a tool.
     const fn exit_workflow(&mut self, place: &Place<'a>, outer: Level<'a>, is_tool: bool) -> Marks {
@@ -149,10 +162,14 @@ impl<'a> LabelWalk<'_, 'a> {
             speech.0
         };
         let mut aside = self.states.aside(state);
-        if inner.repeats {
-            self.kept.add(inner.id, "", aside, self.reads_all);
+        if inner.blocks.repeats {
+            self.kept.add(inner.id, "", aside, self.now.reads_all);
         }
-        let left = if inner.is_weak_around { EVER } else { state };
+        let left = if inner.blocks.is_weak_around {
+            EVER
+        } else {
+            state
+        };
         self.states.at = outer;
         self.states.note_heard(ever);
         if end.dead {
@@ -172,22 +189,14 @@ impl<'a> LabelWalk<'_, 'a> {
                 let (_, marks) = self.states.key_at(&inner, i, left);
                 aside = aside.or(marks);
                 let is_set = contains(meta.reads, key.name) || contains(meta.lets, key.name);
-                if inner.repeats && !is_set {
-                    let is_read = self.reads_all || self.reads_absent;
+                if inner.blocks.repeats && !is_set {
+                    let is_read = self.now.reads_all || self.now.reads_absent;
                     self.kept.add(inner.id, key.name, marks, is_read);
                 }
             }
             i += 1;
         }
-        // A write of clean text has left no trace, but it may be the answer of a question.
-        if self.states.head(NOW).has_questions() {
-            let mut all = Effects::writes(place.step, place.renames);
-            while let Some(effect) = all.next() {
-                if effect.act.is_write() {
-                    self.forget_questions(effect.key);
-                }
-            }
-        }
+        self.forget_answers(place);
         let mut all = place.effects().only_writes();
         while let Some(effect) = all.next() {
             let (spec, sure) = match effect.act {

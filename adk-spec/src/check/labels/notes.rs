@@ -133,7 +133,7 @@ impl<'t, 'a> Notes<'t, 'a> {
 
 impl<'a> LabelWalk<'_, 'a> {
     const fn note(&mut self, kind: NoteKind, agent: &'a str, name: &'a str, rest: Note<'a>) {
-        let (root, inside) = (self.root, self.states.at.name);
+        let (root, inside) = (self.now.root, self.states.at.name);
         self.notes.add(Note {
             kind,
             root,

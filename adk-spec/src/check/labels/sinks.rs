@@ -139,7 +139,7 @@ impl<'a> LabelWalk<'_, 'a> {
         if !acts && !leaks {
             return;
         }
-        let at = self.root;
+        let at = self.now.root;
         let known = find!(i in 0, self.found => {
             let known = &self.findings[i];
             known.at == at && same(known.tool, tool) && same(known.agent, agent)

@@ -30,7 +30,8 @@ const HEARD: usize = 0;
 const LAST: usize = 1;
 /// The last words before the last speaker spoke.
 const BEFORE: usize = 2;
-/// What nested workflows have left in keys of their own. Only an agent that sees everything reads it.
+/// What nested workflows have left in keys of their own. Only an agent that sees everything reads
+/// it.
 const ASIDE: usize = 3;
 const KEYS: usize = 4;
 
@@ -110,6 +111,18 @@ struct LevelPlaces {
     blocks: usize,
 }
 
+/// The blocks around a nested workflow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OuterBlocks {
+    /// Whether such a block is open around a nested workflow.
+    pub(super) is_weak_around: bool,
+    /// Whether a run may execute the level several times.
+    pub(super) repeats: bool,
+    /// Whether the level is inside a branch or an element, from where the events of inner branches
+    /// are not visible.
+    pub(super) is_in_branch: bool,
+}
+
 /// The checked workflow, or a workflow inside of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level<'a> {
@@ -120,8 +133,8 @@ pub(super) struct Level<'a> {
     pub(super) id: u64,
     /// The outputs of a nested workflow, which are keys of the workflow around it.
     pub(super) outputs: &'a [KeySpec<'a>],
-    /// What an agent that sees everything reads besides the level: the workflows around it, and what
-    /// other branches write at the same time.
+    /// What an agent that sees everything reads besides the level: the workflows around it, and
+    /// what other branches write at the same time.
     pub(super) around: Marks,
     /// The first places of the level in the slices.
     first: LevelPlaces,
@@ -136,13 +149,7 @@ pub(super) struct Level<'a> {
     /// The number of open blocks that may fail, or run several times at once. No write cleans a
     /// key there.
     pub(super) weak: usize,
-    /// Whether such a block is open around a nested workflow.
-    pub(super) is_weak_around: bool,
-    /// Whether a run may execute the level several times.
-    pub(super) repeats: bool,
-    /// Whether the level is inside a branch or an element, from where the events of inner branches
-    /// are not visible.
-    pub(super) is_in_branch: bool,
+    pub(super) blocks: OuterBlocks,
 }
 
 impl Level<'_> {
@@ -165,9 +172,11 @@ impl Level<'_> {
         mask: 0,
         depth: 0,
         weak: 0,
-        is_weak_around: false,
-        repeats: false,
-        is_in_branch: false,
+        blocks: OuterBlocks {
+            is_weak_around: false,
+            repeats: false,
+            is_in_branch: false,
+        },
     };
 
     /// Returns the state of the block at a depth.
@@ -248,9 +257,11 @@ impl<'t, 'a> States<'t, 'a> {
             mask: slots - 1,
             depth: 0,
             weak: 0,
-            is_weak_around: around.weak > 0 || around.is_weak_around,
-            repeats: false,
-            is_in_branch: false,
+            blocks: OuterBlocks {
+                is_weak_around: around.weak > 0 || around.blocks.is_weak_around,
+                repeats: false,
+                is_in_branch: false,
+            },
         };
         self.is_full = self.is_full
             || level.first.cells + OWN * level.stride > self.cells.len()

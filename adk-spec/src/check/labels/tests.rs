@@ -114,7 +114,7 @@ fn walked(steps: &'static [crate::spec::Step<'static>]) -> usize {
     };
     let walked = walk(&spec, room);
     assert_eq!(walked.limit(), Limit::None);
-    walked.walked
+    walked.now.walked
 }
 
 #[test]

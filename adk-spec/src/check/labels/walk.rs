@@ -74,12 +74,13 @@ pub(super) struct LabelWalk<'t, 'a> {
     /// Whether builders made the workflow: their keys are those of the session, and the check of
     /// concurrent accesses may be off.
     is_built: bool,
-    /// The current step of the checked workflow.
-    pub(super) root: usize,
-    /// The number of nested workflows and agents as tools around the current step.
-    pub(super) nested: usize,
     pub(super) earlier: EarlierRuns,
-    pub(super) is_too_deep: bool,
+    pub(super) now: Progress,
+}
+
+/// Where a walk is, and what it has met.
+#[derive(Clone, Copy)]
+pub(super) struct Progress {
     /// What errors may quote since a block began: what the steps have seen.
     pub(super) errors: Marks,
     /// Whether an `await` with a default was walked.
@@ -91,6 +92,11 @@ pub(super) struct LabelWalk<'t, 'a> {
     /// The number of walked steps.
     #[cfg(test)]
     pub(super) walked: usize,
+    /// The current step of the checked workflow.
+    pub(super) root: usize,
+    /// The number of nested workflows and agents as tools around the current step.
+    pub(super) nested: usize,
+    pub(super) is_too_deep: bool,
 }
 
 /// The runs of the session, or of the user, before the walked one.
@@ -129,20 +135,22 @@ pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> LabelWa
         guards,
         is_guarded: spec.guards.is_some(),
         is_built: spec.built,
-        root: 0,
-        nested: 0,
         earlier: EarlierRuns {
             exist: false,
             shelf: Marks::NONE,
             reads_shelf: false,
         },
-        is_too_deep: false,
-        errors: Marks::NONE,
-        has_asked: false,
-        reads_all: false,
-        reads_absent: false,
-        #[cfg(test)]
-        walked: 0,
+        now: Progress {
+            errors: Marks::NONE,
+            has_asked: false,
+            reads_all: false,
+            reads_absent: false,
+            #[cfg(test)]
+            walked: 0,
+            root: 0,
+            nested: 0,
+            is_too_deep: false,
+        },
     };
     let guarded = guards.untrusted.len() + guards.private.len();
     let most = count(spec.steps) + spec.declared_count() + guarded;
@@ -172,7 +180,7 @@ pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> LabelWa
 impl<'a> LabelWalk<'_, 'a> {
     /// Returns the limit at which the walk ended.
     pub(super) const fn limit(&self) -> Limit {
-        if self.is_too_deep {
+        if self.now.is_too_deep {
             Limit::Depth
         } else if self.is_full() {
             Limit::Room
@@ -182,7 +190,7 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     pub(super) const fn is_over(&self) -> bool {
-        self.is_too_deep
+        self.now.is_too_deep
             || self.states.is_full
             || self.causes.is_full
             || self.kept.is_full
@@ -280,8 +288,8 @@ impl<'a> LabelWalk<'_, 'a> {
     pub(super) const fn steps(&mut self) {
         let (mut at, end) = (0, self.states.at.steps.len());
         while at < end && !self.is_over() {
-            if self.nested == 0 {
-                self.root = at;
+            if self.now.nested == 0 {
+                self.now.root = at;
             }
             at = self.step(at);
         }
@@ -307,7 +315,7 @@ impl<'a> LabelWalk<'_, 'a> {
     const fn step(&mut self, at: usize) -> usize {
         #[cfg(test)]
         {
-            self.walked += 1;
+            self.now.walked += 1;
         }
         let step = &self.states.at.steps[at];
         match step.kind {
@@ -336,7 +344,7 @@ impl<'a> LabelWalk<'_, 'a> {
             StepKind::End => return self.close(at),
             StepKind::Each { item, list, .. } => {
                 let marks = self.states.read(hash(list));
-                self.errors = self.errors.or(marks);
+                self.now.errors = self.now.errors.or(marks);
                 self.open(at);
                 self.states.write(item, marks, false, false);
             }
@@ -370,11 +378,11 @@ impl<'a> LabelWalk<'_, 'a> {
         self.blocks[block] = MarkedBlock {
             at,
             has_else: false,
-            errors: self.errors,
+            errors: self.now.errors,
             written: self.states.written,
             around: self.states.at.around,
         };
-        (self.errors, self.states.written) = (Marks::NONE, Marks::NONE);
+        (self.now.errors, self.states.written) = (Marks::NONE, Marks::NONE);
         self.states.at.depth += 1;
         true
     }
@@ -383,7 +391,7 @@ impl<'a> LabelWalk<'_, 'a> {
     const fn pop(&mut self) {
         let depth = self.states.at.depth - 1;
         let block = self.block(depth);
-        self.errors = block.errors.or(self.errors);
+        self.now.errors = block.errors.or(self.now.errors);
         self.states.written = block.written.or(self.states.written);
         self.states.at.around = block.around;
         self.states.at.depth = depth;
@@ -469,7 +477,7 @@ impl<'a> LabelWalk<'_, 'a> {
         lasts: bool,
     ) {
         let is_sure = sure && self.states.at.weak == 0 && !self.is_weak_around(key, lasts);
-        if self.has_asked {
+        if self.now.has_asked {
             self.forget_questions(key);
         }
         self.states.write_at(hash, key, marks, is_sure, lasts);
@@ -479,7 +487,7 @@ impl<'a> LabelWalk<'_, 'a> {
     /// may fail or run several times at once.
     const fn is_weak_around(&self, key: &str, lasts: bool) -> bool {
         let level = &self.states.at;
-        level.is_weak_around && (lasts || has_prefix(key) || contains(level.outputs, key))
+        level.blocks.is_weak_around && (lasts || has_prefix(key) || contains(level.outputs, key))
     }
 
     /// Returns whether an `await` with a default has asked about a key.
@@ -549,7 +557,7 @@ impl<'a> LabelWalk<'_, 'a> {
             return self.blocks[block].at + 1;
         }
         self.blocks[block].has_else = true;
-        let error = self.states.everything(NOW).or(self.errors);
+        let error = self.states.everything(NOW).or(self.now.errors);
         let error = self.causes.extend(error, How::Error, "", ERROR_KEY);
         self.open(at);
         self.states.write(ERROR_KEY, error, false, false);

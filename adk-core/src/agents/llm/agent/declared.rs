@@ -150,8 +150,8 @@ impl<W, const N: usize> Declared<W, N> {
         self.set(|settings| settings.tools.0.push(Arc::new(tool)))
     }
 
-    /// Adds a toolset, perhaps as a [`DeclaredToolset`] with labels. A run does not start unless the
-    /// declaration permits more tools: `tools: [find, ..]`, or `tools: [..]`.
+    /// Adds a toolset, perhaps as a [`DeclaredToolset`] with labels. A run does not start unless
+    /// the declaration permits more tools: `tools: [find, ..]`, or `tools: [..]`.
     pub fn add_toolset(&mut self, toolset: impl Into<DeclaredToolset>) -> &mut Self {
         let toolset = toolset.into().into_dyn();
         self.set(|settings| settings.toolsets.0.push(toolset))

@@ -107,8 +107,8 @@ impl GuardRules {
 }
 
 impl Context {
-    /// Returns whether this run can ask a person: its engine keeps runs, and it is not the run of an
-    /// agent that is used as a tool.
+    /// Returns whether this run can ask a person: its engine keeps runs, and it is not the run of
+    /// an agent that is used as a tool.
     pub(crate) fn may_ask(&self) -> bool {
         self.run.engine.records() && !self.run.kind.is_nested()
     }
