@@ -57,10 +57,11 @@ async fn the_time_to_wait_is_found_in_both_forms_streamed_or_not() {
 
 #[tokio::test]
 async fn no_server_is_a_connection_error() {
-    let nowhere = {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        format!("http://{}", listener.local_addr().unwrap())
-    };
+    // A socket that is bound and does not listen refuses connections, and no other test gets its
+    // port.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let nowhere = format!("http://{}", socket.local_addr().unwrap());
     for (name, stream) in everywhere() {
         let genai = Genai::builder()
             .base_url(&nowhere)
